@@ -128,6 +128,17 @@ pub enum Owner {
     },
 }
 
+impl Owner {
+    /// The node that holds the claim, if one does.
+    #[must_use]
+    pub fn node(self) -> Option<u64> {
+        match self {
+            Owner::Node { node, .. } => Some(node),
+            Owner::Client | Owner::Process(_) => None,
+        }
+    }
+}
+
 /// What to do when an earlier attempt's outcome is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OnUnknown {

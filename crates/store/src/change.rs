@@ -1,0 +1,84 @@
+//! Everything durable that can happen, as one vocabulary.
+
+use semel_ledger::json::Canonical;
+use semel_ledger::{Command, EffectId, Entry, Verdict};
+
+use crate::node::{NodeChange, NodeState};
+use crate::receipt::{Receipt, ReceiptId};
+use crate::record::Record;
+use crate::token::TokenChange;
+
+/// One thing to write, with its own precondition.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Move an effect one step.
+    Effect(Box<EffectChange>),
+    /// Keep bytes under their content hash.
+    Blob(Vec<u8>),
+    /// Add or revoke an API token.
+    Token(TokenChange),
+    /// Join, renew or fence a node.
+    Node(NodeChange),
+    /// Write receipts that were promised earlier.
+    Receipts(Vec<Receipt>),
+}
+
+impl From<EffectChange> for Change {
+    fn from(change: EffectChange) -> Change {
+        Change::Effect(Box::new(change))
+    }
+}
+
+/// One step of one effect.
+#[derive(Clone, Debug)]
+pub struct EffectChange {
+    /// Which effect.
+    pub effect: EffectId,
+    /// What is to happen to it.
+    pub command: Command,
+    /// The texts that come with it.
+    pub content: Content,
+}
+
+/// Texts that come with a command; no rule of the machine depends on them.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// With a claim: the input, whose fingerprint the claim carries.
+    pub input: Option<Canonical>,
+    /// With a settlement, decision or import: what came of it, as JSON text.
+    pub result: Option<Box<str>>,
+    /// What the destination calls it.
+    pub external_id: Option<Box<str>>,
+    /// The reason of a settlement or the note of a decision.
+    pub note: Option<Box<str>>,
+    /// Who claims, or who decides.
+    pub by: Option<Box<str>>,
+    /// Blobs that the result refers to; they are kept for as long as the effect is.
+    pub blobs: Vec<[u8; 32]>,
+}
+
+/// The answer to one change.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// To [`Change::Effect`].
+    Effect(Box<Answered>),
+    /// To [`Change::Node`]: the node's row after it; `None` if there is none.
+    Node(Option<NodeState>),
+    /// To [`Change::Token`]: whether anything was there to change.
+    Token(bool),
+    /// It is written.
+    Written,
+}
+
+/// What became of one step of one effect.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// The machine's verdict.
+    pub verdict: Verdict,
+    /// The entry after the step; `None` if there is none.
+    pub entry: Option<Entry>,
+    /// The whole record after the step, if the effect existed before it.
+    pub record: Option<Box<Record>>,
+    /// The receipt of a refused claim.
+    pub receipt: Option<ReceiptId>,
+}

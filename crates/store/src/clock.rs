@@ -1,0 +1,99 @@
+//! What time it is, without surprises.
+//!
+//! Leases are promises about elapsed time, so they must not move when somebody sets the wall
+//! clock. [`SteadyClock`] reads the wall once, then counts on a clock that only runs forward;
+//! a wall that later disagrees is reported, not followed.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use semel_ledger::{Millis, Time};
+
+/// Where `now` comes from.
+pub trait Clock: Debug + Send + Sync {
+    /// The present instant.
+    fn now(&self) -> Time;
+
+    /// How far the machine's wall clock is ahead of this clock, in milliseconds.
+    fn wall_drift(&self) -> i64 {
+        0
+    }
+
+    /// Takes over the time of an authority (the database), `ahead` milliseconds ahead of ours.
+    fn adjust(&self, ahead: i64);
+}
+
+/// The wall clock as it was at the start, carried on by elapsed time.
+#[derive(Debug)]
+pub struct SteadyClock {
+    started: Instant,
+    wall_at_start: i64,
+    adjusted: AtomicI64,
+}
+
+impl SteadyClock {
+    /// Starts from the wall clock, but not before `floor`: time on record is never gone back on.
+    #[must_use]
+    pub fn start(floor: Time) -> SteadyClock {
+        let wall_at_start = wall_millis().max(floor.0);
+        SteadyClock {
+            started: Instant::now(),
+            wall_at_start,
+            adjusted: AtomicI64::new(0),
+        }
+    }
+}
+
+impl Clock for SteadyClock {
+    fn now(&self) -> Time {
+        let elapsed = whole_millis(self.started.elapsed());
+        Time(self.wall_at_start + elapsed + self.adjusted.load(Ordering::Relaxed))
+    }
+
+    fn wall_drift(&self) -> i64 {
+        wall_millis() - self.now().0
+    }
+
+    fn adjust(&self, ahead: i64) {
+        self.adjusted.fetch_add(ahead, Ordering::Relaxed);
+    }
+}
+
+/// The machine's wall clock.
+#[must_use]
+pub fn wall_millis() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, whole_millis)
+}
+
+fn whole_millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A clock that moves only when told, for tests and simulations.
+#[derive(Debug)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// Starts at `now`.
+    #[must_use]
+    pub fn at(now: Time) -> ManualClock {
+        ManualClock(AtomicI64::new(now.0))
+    }
+
+    /// Lets `span` pass.
+    pub fn advance(&self, span: Millis) {
+        self.0
+            .fetch_add(i64::try_from(span.0).unwrap_or(i64::MAX), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Time {
+        Time(self.0.load(Ordering::SeqCst))
+    }
+
+    fn adjust(&self, _ahead: i64) {}
+}

@@ -1,0 +1,188 @@
+//! What must be done although nobody asks: one small step of each background duty.
+//!
+//! Owns finding what is due and putting it through the machine like any other change. When and
+//! how often is for the caller. Each step is safe to repeat and safe to do on several nodes at
+//! once: whoever comes second finds nothing left.
+
+use semel_ledger::{Command, EffectId, Fence, Verdict};
+
+use crate::change::{Answer, Change, EffectChange};
+use crate::error::StoreError;
+use crate::node::{Membership, NodeChange, NodeState};
+use crate::record::Record;
+use crate::store::Store;
+
+/// How many effects one step looks at.
+pub const BITE: usize = 500;
+
+/// What one step of the sweeper did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Where to go on; 0 when the end was reached and the walk starts anew.
+    pub next: i64,
+    /// How many were looked at.
+    pub seen: usize,
+    /// How many were forgotten or reduced to a tombstone.
+    pub swept: usize,
+}
+
+impl Store {
+    /// Notices leases that ran out. Gives how many; if that is [`BITE`], there may be more.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn lapse_due(&self) -> Result<usize, StoreError> {
+        let due = self.overdue(None, BITE).await?;
+        self.put_through(
+            due.into_iter()
+                .map(|record| (record.effect, Command::Lapse)),
+        )
+        .await
+    }
+
+    /// Walks over one bite of the ledger and gives back what is no longer needed.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn sweep_bite(&self, after: i64) -> Result<Swept, StoreError> {
+        let records = self.walk(after, BITE).await?;
+        let (now, keep) = (self.now(), self.keep());
+        let seen = records.len();
+        let next = records
+            .last()
+            .filter(|_| seen == BITE)
+            .map_or(0, |record| record.seq);
+        let command = Command::Sweep { keep };
+        let is_due = |record: &Record| {
+            semel_ledger::apply(Some(&record.entry), &command, now).verdict == Verdict::Swept
+        };
+        let due = records
+            .into_iter()
+            .filter(is_due)
+            .map(|record| (record.effect, command));
+        let swept = self.put_through(due).await?;
+        Ok(Swept { next, seen, swept })
+    }
+
+    async fn put_through(
+        &self,
+        due: impl Iterator<Item = (EffectId, Command)>,
+    ) -> Result<usize, StoreError> {
+        let changes: Vec<Change> = due
+            .map(|(effect, command)| EffectChange::bare(effect, command).into())
+            .collect();
+        if changes.is_empty() {
+            return Ok(0);
+        }
+        let answers = self.commit(changes).await?;
+        let swept = |answer: &&Answer| matches!(answer, Answer::Effect(answered) if answered.verdict == Verdict::Swept);
+        Ok(answers.iter().filter(swept).count())
+    }
+
+    /// Starts to serve as a node: from now on every commit is fenced by its epoch.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn join(&self, name: &str) -> Result<NodeState, StoreError> {
+        self.become_member(None);
+        let state = self
+            .node(NodeChange::Join {
+                name: name.to_owned(),
+            })
+            .await?;
+        let state = state.ok_or(StoreError::Fenced)?;
+        self.become_member(Some(Membership {
+            node: state.node,
+            epoch: state.epoch,
+        }));
+        Ok(state)
+    }
+
+    /// Goes on serving.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] if another node has taken over: [`Store::join`] again.
+    pub async fn renew(&self) -> Result<(), StoreError> {
+        let Some(member) = self.member() else {
+            return Err(StoreError::Fenced);
+        };
+        let state = self.node(NodeChange::Renew(member)).await?;
+        let alive = state.is_some_and(|state| state.epoch == member.epoch && !state.fenced);
+        if alive {
+            Ok(())
+        } else {
+            Err(StoreError::Fenced)
+        }
+    }
+
+    /// Leaves in good order.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn leave(&self) -> Result<(), StoreError> {
+        if let Some(member) = self.member() {
+            self.node(NodeChange::Leave(member)).await?;
+            self.become_member(None);
+        }
+        Ok(())
+    }
+
+    /// Takes over from nodes that are dead: fences each, then calls its claims unknown.
+    /// With `all`, every other node is certainly dead (its lock was free). Gives the claims.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn take_over(&self, all: bool) -> Result<usize, StoreError> {
+        let (now, mine) = (self.now(), self.member());
+        let mut unknown = 0;
+        for node in self.nodes().await? {
+            let own = mine.is_some_and(|member| member.node == node.node);
+            if own || !(all || node.fenced || now >= node.lease_until) {
+                continue;
+            }
+            unknown += self.take_over_node(&node, all).await?;
+        }
+        Ok(unknown)
+    }
+
+    async fn take_over_node(&self, node: &NodeState, force: bool) -> Result<usize, StoreError> {
+        if !node.fenced {
+            let member = Membership {
+                node: node.node,
+                epoch: node.epoch,
+            };
+            let after = self.node(NodeChange::Fence { member, force }).await?;
+            if !after.is_some_and(|after| after.fenced) {
+                return Ok(0);
+            }
+        }
+        let mut unknown = 0;
+        loop {
+            let held = self.overdue(Some(node.node), BITE).await?;
+            let last = held.len() < BITE;
+            let abandon = |record: Record| {
+                let fence: Fence = record.entry.fence;
+                (record.effect, Command::Abandon { fence })
+            };
+            unknown += self.put_through(held.into_iter().map(abandon)).await?;
+            if last {
+                break;
+            }
+        }
+        // Nothing is left of it, so the row may go; if this process dies first, the next one goes on.
+        self.node(NodeChange::Leave(Membership {
+            node: node.node,
+            epoch: node.epoch + 1,
+        }))
+        .await?;
+        tracing::warn!(node = node.node, name = %node.name, unknown, "took over from a dead node");
+        Ok(unknown)
+    }
+
+    async fn node(&self, change: NodeChange) -> Result<Option<NodeState>, StoreError> {
+        match self.commit(vec![Change::Node(change)]).await?.pop() {
+            Some(Answer::Node(state)) => Ok(state),
+            _ => Err(StoreError::Closed),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The ledger in memory: for tests, simulations and `memory:`. Nothing survives the process.
+//!
+//! It is the plainest reading of the store's contract: one lock, one map. The other backends
+//! must answer exactly as it does.
+
+#![expect(
+    clippy::unused_async,
+    reason = "all backends have the same methods, and the others wait"
+)]
+
+mod reads;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use semel_ledger::Time;
+
+use crate::blob::BlobRef;
+use crate::change::{Answer, Answered, Change, EffectChange};
+use crate::error::StoreError;
+use crate::node::{NODE_LEASE, NodeChange, NodeState};
+use crate::receipt::Receipt;
+use crate::record::{Advanced, Record, Turn, Write, advance};
+use crate::store::Context;
+use crate::token::{Token, TokenChange};
+
+/// The backend.
+#[derive(Debug)]
+pub struct Memory {
+    context: Arc<Context>,
+    world: Mutex<World>,
+}
+
+#[derive(Debug, Default)]
+struct World {
+    last_seq: i64,
+    by_hash: HashMap<[u8; 16], i64>,
+    effects: BTreeMap<i64, Record>,
+    turns: HashMap<i64, Vec<Turn>>,
+    blobs: HashMap<[u8; 32], (Vec<u8>, Time)>,
+    receipts: BTreeMap<i64, Receipt>,
+    last_receipt: i64,
+    tallies: BTreeMap<(Time, String, &'static str), (semel_ledger::Verdict, u64)>,
+    tokens: Vec<Token>,
+    nodes: BTreeMap<u64, NodeState>,
+    closed: bool,
+}
+
+impl Memory {
+    pub(crate) fn new(context: Arc<Context>) -> Memory {
+        Memory {
+            context,
+            world: Mutex::default(),
+        }
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
+        let mut world = self.world();
+        if world.closed {
+            return Err(StoreError::Closed);
+        }
+        let now = self.context.clock.now();
+        if let Some(member) = *self.context.member.borrow() {
+            let current = world.nodes.get(&member.node);
+            if !current.is_some_and(|node| node.epoch == member.epoch && !node.fenced) {
+                return Err(StoreError::Fenced);
+            }
+        }
+        Ok(changes
+            .into_iter()
+            .map(|change| world.change(change, now))
+            .collect())
+    }
+}
+
+impl World {
+    fn change(&mut self, change: Change, now: Time) -> Answer {
+        match change {
+            Change::Effect(change) => Answer::Effect(Box::new(self.effect(&change, now))),
+            Change::Blob(bytes) => {
+                self.blobs.insert(BlobRef::of(&bytes).hash, (bytes, now));
+                Answer::Written
+            }
+            Change::Token(change) => Answer::Token(self.token(change, now)),
+            Change::Node(change) => Answer::Node(self.node(change, now)),
+            Change::Receipts(receipts) => {
+                for receipt in receipts {
+                    self.receipt(receipt);
+                }
+                Answer::Written
+            }
+        }
+    }
+
+    fn effect(&mut self, change: &EffectChange, now: Time) -> Answered {
+        let hash = change.effect.hash();
+        let before = self
+            .by_hash
+            .get(&hash)
+            .and_then(|seq| self.effects.get(seq))
+            .cloned();
+        let Advanced {
+            verdict,
+            write,
+            turns,
+            blobs,
+        } = advance(before.as_ref(), change, now);
+        for bytes in blobs {
+            self.blobs.insert(BlobRef::of(&bytes).hash, (bytes, now));
+        }
+        let existed = before.is_some();
+        let after = match write {
+            Write::Nothing => before,
+            Write::Update(record) => {
+                self.effects.insert(record.seq, record.clone());
+                Some(record)
+            }
+            Write::Insert(mut record) => {
+                self.delete(before.as_ref());
+                self.last_seq += 1;
+                record.seq = self.last_seq;
+                self.by_hash.insert(hash, record.seq);
+                self.effects.insert(record.seq, record.clone());
+                Some(record)
+            }
+            Write::Delete => {
+                self.delete(before.as_ref());
+                None
+            }
+        };
+        if let Some(record) = &after {
+            if record.entry.tombstone {
+                self.receipts
+                    .retain(|_, receipt| receipt.effect != record.effect);
+            }
+            self.turns.entry(record.seq).or_default().extend(turns);
+        }
+        let entry = after.as_ref().map(|record| record.entry);
+        Answered {
+            verdict,
+            entry,
+            record: after.filter(|_| existed).map(Box::new),
+            receipt: None,
+        }
+    }
+
+    fn delete(&mut self, record: Option<&Record>) {
+        let Some(record) = record else { return };
+        self.by_hash.remove(&record.effect.hash());
+        self.effects.remove(&record.seq);
+        self.turns.remove(&record.seq);
+        self.receipts
+            .retain(|_, receipt| receipt.effect != record.effect);
+    }
+
+    fn receipt(&mut self, mut receipt: Receipt) {
+        const HOUR: i64 = 3_600_000;
+        let hour = Time(receipt.at.0 - receipt.at.0.rem_euclid(HOUR));
+        let key = (
+            hour,
+            receipt.effect.scope.as_str().to_owned(),
+            receipt.verdict.name(),
+        );
+        self.tallies.entry(key).or_insert((receipt.verdict, 0)).1 += receipt.count;
+        let seq = self.by_hash.get(&receipt.effect.hash());
+        let Some(record) = seq.and_then(|seq| self.effects.get_mut(seq)) else {
+            return;
+        };
+        record.blocked += receipt.count;
+        if !receipt.counted {
+            self.last_receipt += 1;
+            receipt.seq = self.last_receipt;
+            self.receipts.insert(receipt.seq, receipt);
+        }
+    }
+
+    fn token(&mut self, change: TokenChange, now: Time) -> bool {
+        match change {
+            TokenChange::Add(token) => {
+                let free = self.tokens.iter().all(|other| other.id != token.id);
+                if free {
+                    self.tokens.push(token);
+                }
+                free
+            }
+            TokenChange::Revoke { id } => {
+                let found = self
+                    .tokens
+                    .iter_mut()
+                    .find(|t| t.id == id && t.revoked_at.is_none());
+                found.map(|token| token.revoked_at = Some(now)).is_some()
+            }
+        }
+    }
+
+    fn node(&mut self, change: NodeChange, now: Time) -> Option<NodeState> {
+        match change {
+            NodeChange::Join { name } => {
+                let node = self.nodes.keys().last().map_or(1, |last| last + 1);
+                let lease_until = now.after(NODE_LEASE);
+                let state = NodeState {
+                    node,
+                    epoch: 1,
+                    name,
+                    lease_until,
+                    fenced: false,
+                };
+                self.nodes.insert(node, state);
+                self.nodes.get(&node).cloned()
+            }
+            NodeChange::Renew(member) => {
+                let node = self.nodes.get_mut(&member.node)?;
+                if node.epoch == member.epoch && !node.fenced {
+                    node.lease_until = now.after(NODE_LEASE);
+                }
+                Some(node.clone())
+            }
+            NodeChange::Fence { member, force } => {
+                let node = self.nodes.get_mut(&member.node)?;
+                if node.epoch == member.epoch && (force || now >= node.lease_until) {
+                    node.epoch += 1;
+                    node.fenced = true;
+                }
+                Some(node.clone())
+            }
+            NodeChange::Leave(member) => {
+                let current = self.nodes.get(&member.node)?;
+                if current.epoch == member.epoch || current.fenced {
+                    return self.nodes.remove(&member.node);
+                }
+                Some(current.clone())
+            }
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! The store as its callers see it, whatever is underneath.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use semel_ledger::{Command, EffectId, Entry, Time, apply};
+use tokio::sync::watch;
+
+use crate::blob::Stored;
+use crate::change::{Answer, Answered, Change, Content, EffectChange};
+use crate::clock::{Clock, SteadyClock};
+use crate::error::{OpenError, Source, StoreError};
+use crate::memory::Memory;
+use crate::node::{Membership, NodeState};
+use crate::open::{Location, Options};
+use crate::postgres::Postgres;
+use crate::query::{Filter, MAX_PAGE, Page, ReceiptFilter, Tally};
+use crate::receipt::{Receipt, ReceiptId, Waiting};
+use crate::record::{Record, Turn};
+use crate::sqlite::Sqlite;
+use crate::token::Token;
+
+/// How long receipts wait to share a commit.
+const RECEIPT_PAUSE: Duration = Duration::from_millis(100);
+
+#[derive(Debug)]
+enum Backend {
+    Memory(Memory),
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+/// Calls the method of whichever backend it is; all three have the same ones.
+macro_rules! backend {
+    ($store:expr, $method:ident ( $($argument:expr),* )) => {
+        match &$store.backend {
+            Backend::Memory(it) => it.$method($($argument),*).await,
+            Backend::Sqlite(it) => it.$method($($argument),*).await,
+            Backend::Postgres(it) => it.$method($($argument),*).await,
+        }
+    };
+}
+
+/// One ledger. Cheap to share behind an [`Arc`].
+#[derive(Debug)]
+pub struct Store {
+    backend: Backend,
+    context: Arc<Context>,
+    keep: semel_ledger::Millis,
+    waiting: Waiting,
+}
+
+/// What a backend shares with its store.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Under which identity commits are made; none for a process that only passes by.
+    pub(crate) member: watch::Sender<Option<Membership>>,
+    /// Set once, when the store can no longer promise durability.
+    pub(crate) failed: watch::Sender<bool>,
+}
+
+impl Context {
+    /// Declares that the store can no longer promise durability.
+    pub(crate) fn fail(&self, source: impl Into<Source>) -> StoreError {
+        let source = source.into();
+        tracing::error!(error = %source, "the store failed; the process must stop and recover on start");
+        self.failed.send_replace(true);
+        StoreError::Failed { source }
+    }
+}
+
+impl Store {
+    /// Opens the store at `location`, making or migrating it if needed.
+    ///
+    /// # Errors
+    /// [`OpenError`] if it cannot be used safely; nothing is changed then.
+    pub async fn open(location: &Location, options: Options) -> Result<Store, OpenError> {
+        let clock = options
+            .clock
+            .clone()
+            .unwrap_or_else(|| Arc::new(SteadyClock::start(Time(0))));
+        let context = Arc::new(Context {
+            clock,
+            member: watch::Sender::new(None),
+            failed: watch::Sender::new(false),
+        });
+        let keep = options.keep;
+        let backend = match location {
+            Location::Memory => Backend::Memory(Memory::new(Arc::clone(&context))),
+            Location::Sqlite(path) => {
+                Backend::Sqlite(Sqlite::open(path, &options, Arc::clone(&context)).await?)
+            }
+            Location::Postgres(url) => {
+                Backend::Postgres(Postgres::open(url, &options, Arc::clone(&context)).await?)
+            }
+        };
+        Ok(Store {
+            backend,
+            context,
+            keep,
+            waiting: Waiting::default(),
+        })
+    }
+
+    /// `memory`, `sqlite` or `postgres`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.backend {
+            Backend::Memory(_) => "memory",
+            Backend::Sqlite(_) => "sqlite",
+            Backend::Postgres(_) => "postgres",
+        }
+    }
+
+    /// The store's present time.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.context.clock.now()
+    }
+
+    /// The store's clock.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.context.clock
+    }
+
+    /// How long inputs, results and receipts are kept in full.
+    #[must_use]
+    pub fn keep(&self) -> semel_ledger::Millis {
+        self.keep
+    }
+
+    /// Writes changes; they become durable together, each under its own precondition.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not; see each for whether anything was written.
+    pub async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
+        backend!(self, commit(changes))
+    }
+
+    /// Writes one step of one effect. A refused claim leaves a receipt.
+    ///
+    /// A claim that is refused by what is already committed is answered by a read: it needs no
+    /// write and no fsync.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn step(&self, change: EffectChange) -> Result<Answered, StoreError> {
+        if let Command::Claim(_) | Command::Once(_) = change.command {
+            if let Some(answered) = self.refused_by_committed(&change).await? {
+                return Ok(self.with_receipt(&change.effect, change.content.by, answered));
+            }
+            let (effect, by) = (change.effect.clone(), change.content.by.clone());
+            let answered = self.write_step(change).await?;
+            return Ok(self.with_receipt(&effect, by, answered));
+        }
+        self.write_step(change).await
+    }
+
+    async fn write_step(&self, change: EffectChange) -> Result<Answered, StoreError> {
+        let mut answers = self.commit(vec![change.into()]).await?;
+        match answers.pop() {
+            Some(Answer::Effect(answered)) => Ok(*answered),
+            _ => Err(StoreError::Closed),
+        }
+    }
+
+    async fn refused_by_committed(
+        &self,
+        change: &EffectChange,
+    ) -> Result<Option<Answered>, StoreError> {
+        let Some(record) = self.load(&change.effect).await? else {
+            return Ok(None);
+        };
+        let step = apply(Some(&record.entry), &change.command, self.now());
+        if step.after != semel_ledger::After::Same {
+            return Ok(None);
+        }
+        let entry = Some(record.entry);
+        Ok(Some(Answered {
+            verdict: step.verdict,
+            entry,
+            record: Some(Box::new(record)),
+            receipt: None,
+        }))
+    }
+
+    fn with_receipt(
+        &self,
+        effect: &EffectId,
+        by: Option<Box<str>>,
+        mut answered: Answered,
+    ) -> Answered {
+        if answered.verdict.is_refusal() {
+            let receipt = Receipt {
+                id: ReceiptId(random_id(self.now())),
+                seq: 0,
+                effect: effect.clone(),
+                verdict: answered.verdict,
+                at: self.now(),
+                by,
+                attempt: answered.entry.map_or(0, |entry: Entry| entry.attempt),
+                count: 1,
+                counted: false,
+            };
+            let on_record = answered.record.as_ref().map_or(0, |record| record.blocked);
+            answered.receipt = Some(self.waiting.add(receipt, effect.hash(), on_record));
+        }
+        answered
+    }
+
+    /// Writes the receipts that wait.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not; these receipts are then lost, and only they.
+    pub async fn write_receipts(&self) -> Result<usize, StoreError> {
+        let receipts = self.waiting.take();
+        let count = receipts.len();
+        if count > 0 {
+            self.commit(vec![Change::Receipts(receipts)]).await?;
+        }
+        Ok(count)
+    }
+
+    /// Goes on writing receipts behind the answers, for as long as it is polled.
+    pub async fn keep_writing_receipts(&self) {
+        loop {
+            tokio::time::sleep(RECEIPT_PAUSE).await;
+            if let Err(error) = self.write_receipts().await {
+                tracing::warn!(%error, "receipts were not written");
+            }
+        }
+    }
+
+    /// The record of an effect.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn load(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
+        backend!(self, load(effect.hash()))
+    }
+
+    /// The effects that match, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn list(&self, filter: &Filter) -> Result<Page<Record>, StoreError> {
+        let filter = Filter {
+            limit: filter.limit.clamp(1, MAX_PAGE),
+            ..filter.clone()
+        };
+        backend!(self, list(filter, self.now()))
+    }
+
+    /// The life of an effect beyond its first claim and settlement, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn turns(&self, record: &Record) -> Result<Vec<Turn>, StoreError> {
+        backend!(self, turns(record.seq))
+    }
+
+    /// The receipts that match, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn receipts(&self, filter: &ReceiptFilter) -> Result<Page<Receipt>, StoreError> {
+        let filter = ReceiptFilter {
+            limit: filter.limit.clamp(1, MAX_PAGE),
+            ..filter.clone()
+        };
+        backend!(self, receipts(filter))
+    }
+
+    /// Refused claims by scope, hour and verdict, oldest first, from `since` on.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn tallies(&self, since: Time) -> Result<Vec<Tally>, StoreError> {
+        backend!(self, tallies(since))
+    }
+
+    /// The content of a blob.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn blob(&self, hash: [u8; 32]) -> Result<Option<Vec<u8>>, StoreError> {
+        backend!(self, blob(hash))
+    }
+
+    /// A stored text, fetched if it is kept by reference.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn text(&self, stored: &Stored) -> Result<Option<Box<str>>, StoreError> {
+        match stored {
+            Stored::Inline(text) => Ok(Some(text.clone())),
+            Stored::Blob(blob) => {
+                let bytes = self.blob(blob.hash).await?;
+                Ok(bytes
+                    .and_then(|bytes| String::from_utf8(bytes).ok())
+                    .map(Into::into))
+            }
+        }
+    }
+
+    /// All tokens, revoked ones too.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
+        backend!(self, tokens())
+    }
+
+    /// All nodes that have not left.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn nodes(&self) -> Result<Vec<NodeState>, StoreError> {
+        backend!(self, nodes())
+    }
+
+    /// Open effects whose lease has run out, or that belong to `node`: what a duty must look at.
+    pub(crate) async fn overdue(
+        &self,
+        node: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        backend!(self, overdue(node, self.now(), limit))
+    }
+
+    /// Effects behind position `after`, oldest first: what the sweeper walks over.
+    pub(crate) async fn walk(&self, after: i64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        backend!(self, walk(after, limit))
+    }
+
+    /// Gives freed space back to the file system and drops blobs that nothing refers to.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn give_back(&self) -> Result<(), StoreError> {
+        backend!(self, give_back())
+    }
+
+    /// Under which identity commits are made.
+    #[must_use]
+    pub fn member(&self) -> Option<Membership> {
+        *self.context.member.borrow()
+    }
+
+    pub(crate) fn become_member(&self, member: Option<Membership>) {
+        self.context.member.send_replace(member);
+    }
+
+    /// Waits until the store has failed and the process must stop.
+    pub async fn failed(&self) {
+        let mut failed = self.context.failed.subscribe();
+        if failed.wait_for(|failed| *failed).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// How many calls wait for the writer.
+    #[must_use]
+    pub fn queue_depth(&self) -> usize {
+        match &self.backend {
+            Backend::Memory(_) => 0,
+            Backend::Sqlite(it) => it.queue_depth(),
+            Backend::Postgres(it) => it.queue_depth(),
+        }
+    }
+
+    /// Writes what waits and ends the writer. Later calls answer [`StoreError::Closed`].
+    ///
+    /// # Errors
+    /// [`StoreError`] if the last receipts could not be written.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        let written = self.write_receipts().await;
+        backend!(self, close());
+        written.map(drop)
+    }
+}
+
+/// A fresh 128-bit name that sorts by time.
+fn random_id(now: Time) -> [u8; 16] {
+    let mut id = random_bytes();
+    id[..6].copy_from_slice(&now.0.to_be_bytes()[2..]);
+    id
+}
+
+/// Bytes that nobody can guess.
+///
+/// # Panics
+/// If the operating system has no randomness to give; nothing is safe without it.
+#[must_use]
+pub fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system gives randomness");
+    bytes
+}
+
+impl EffectChange {
+    /// A command that brings no texts.
+    #[must_use]
+    pub fn bare(effect: EffectId, command: Command) -> EffectChange {
+        EffectChange {
+            effect,
+            command,
+            content: Content::default(),
+        }
+    }
+}
