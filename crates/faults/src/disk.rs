@@ -41,6 +41,7 @@ impl Disk {
     /// there already count as durable. They, and those that something else
     /// adds later, must not be open in this process when they are first seen:
     /// reading them would release the locks which SQLite holds on them.
+    /// Once seen, a file must change through this VFS only.
     ///
     /// The VFS and its log stay in memory until the process ends, since SQLite
     /// gives no safe moment to take a VFS away. This is for tests only.

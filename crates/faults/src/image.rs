@@ -11,8 +11,8 @@
 //!   directory along with the first sync of a new journal or WAL, and with a
 //!   delete if SQLite asks for it; both make all earlier creations and
 //!   deletions in that directory durable.
-//! - A failed sync makes nothing durable, and what was pending by then stays
-//!   at risk for ever.
+//! - A failed sync makes nothing durable, and no later sync of the file makes
+//!   good for what was pending by then.
 //! - All other operations are at risk, and [`Survival`] decides on them. A
 //!   deletion has one coin like any other operation. Of the creations and
 //!   deletions of one name that are left, the last one says what is there.

@@ -112,6 +112,24 @@ fn rows_acknowledged_around_failed_syncs_are_not_lost() {
 }
 
 #[test]
+fn an_image_of_everything_is_what_the_real_files_hold() {
+    let (disk, dir) = recorded("everything");
+    let db = open(dir.path(), "everything", "FULL").expect("the database opens");
+    for n in 1..=40 {
+        insert(&db, n).expect("a row");
+    }
+    let image = disk.image(disk.position(), Survival::Everything, 0);
+    let names: Vec<_> = image.files().map(|(name, _)| name).collect();
+    assert_eq!(names, [NAME, &format!("{NAME}-wal")].map(Path::new));
+    // To read the files ends the locks of the connection, which by then are
+    // of no more use.
+    for (name, bytes) in image.files() {
+        let real = std::fs::read(dir.path().join(name)).expect("it is there");
+        assert!(bytes == real, "{} differs", name.display());
+    }
+}
+
+#[test]
 fn an_image_can_be_recorded_in_turn() {
     let (disk, dir) = recorded("first-life");
     let (n, position) = run(&disk, dir.path(), "first-life", "FULL")[30];
