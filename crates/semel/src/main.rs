@@ -1,1 +1,3 @@
-fn main() {}
+mod bench;
+#[tokio::main]
+async fn main() -> anyhow::Result<()> { bench::quick().await }
