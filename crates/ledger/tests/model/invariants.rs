@@ -2,7 +2,7 @@
 
 use super::trace::{Moment, forgotten};
 use semel_ledger::{
-    After, Claim, Command, Decision, OnUnknown, Outcome, State, Transition, Verdict,
+    After, Claim, Command, Decision, Entry, OnUnknown, Outcome, State, Transition, Verdict,
 };
 
 type Kept = Result<(), String>;
@@ -265,11 +265,12 @@ fn is_in_the_picture(step: &Transition) -> bool {
     ARROWS.contains(&(step.from, step.cause.name(), step.to))
 }
 
-/// Writing a lapse down before each command leads to the same answers as noticing it late.
+/// Writing a lapse down the moment it happens leads to the same answers as noticing it late.
 pub(crate) fn a_lapse_seen_early_or_late_is_the_same(moments: &[Moment]) -> Kept {
     let mut early = None;
     for moment in moments {
-        let lapse = Moment::of(early, Command::Lapse, moment.now);
+        let over = early.map_or(moment.now, |entry: Entry| entry.lease_until);
+        let lapse = Moment::of(early, Command::Lapse, over.min(moment.now));
         let then = Moment::of(lapse.after, moment.command, moment.now);
         early = then.after;
         let mut moves = lapse.step.transitions;
