@@ -1,3 +1,5 @@
 mod bench;
 #[tokio::main]
-async fn main() -> anyhow::Result<()> { bench::quick().await }
+async fn main() -> anyhow::Result<()> {
+    bench::quick().await
+}

@@ -105,7 +105,12 @@ impl History {
                 Verdict::Swept
             }
             Command::Abandon { .. } => Verdict::Stale,
-            Command::Decide { decision, digest } => self.decide(decision, digest, now),
+            Command::Decide { attempt, .. } if attempt.is_some_and(|n| !self.is_latest(n)) => {
+                Verdict::NotOpen
+            }
+            Command::Decide {
+                decision, digest, ..
+            } => self.decide(decision, digest, now),
             Command::Undo { digest } => self.undo(digest, now),
         }
     }
@@ -113,9 +118,11 @@ impl History {
     /// Why a claim is refused; `None` grants it.
     fn ask(&mut self, claim: &Claim, now: Time) -> Option<Verdict> {
         let ending = self.ending().map(|(how, ..)| how);
-        let rule = claim.on_unknown.or_else(|| self.last_grant()?.on_unknown);
-        let harmless = matches!(ending, Some(Ending::DidNot | Ending::GivenBack));
-        if !harmless && !self.agrees(claim) {
+        let rule = claim.on_unknown.or_else(|| self.latest_rule());
+        if self.was_used_up(claim) {
+            return Some(Verdict::Stale);
+        }
+        if ending != Some(Ending::DidNot) && !self.agrees(claim) {
             return Some(Verdict::Conflict);
         }
         if self.holder().is_some() {
@@ -307,9 +314,36 @@ impl History {
         latest && matches!(self.ending(), Some((Ending::Happened, ..)))
     }
 
+    /// The same claim again, whose own attempt ended without having happened.
+    fn was_used_up(&self, claim: &Claim) -> bool {
+        let latest = self.last_grant().map(|grant| grant.fence) == Some(claim.fence);
+        let over = matches!(
+            self.ending(),
+            Some((Ending::DidNot | Ending::GivenBack | Ending::NobodyKnows, ..))
+        );
+        latest && over && !self.is_asked()
+    }
+
+    fn is_latest(&self, attempt: u32) -> bool {
+        self.standing().map(|(_, grants)| grants) == usize::try_from(attempt).ok()
+    }
+
+    fn latest_rule(&self) -> Option<OnUnknown> {
+        self.life().iter().rev().find_map(|fact| match fact {
+            Fact::Granted(claim) => claim.on_unknown,
+            _ => None,
+        })
+    }
+
     /// Whether the claim's input is the one this effect stood for, as far as both were said.
+    /// What was said before an attempt that did nothing counts no more.
     fn agrees(&self, claim: &Claim) -> bool {
-        let first = self.life().iter().rev().find_map(|fact| match fact {
+        let failed = |fact: &&Fact| {
+            let how = Ending::DidNot;
+            matches!(fact, Fact::Ended { how: found, .. } if *found == how)
+        };
+        let since = self.life().iter().rev().take_while(|fact| !failed(fact));
+        let first = since.into_iter().find_map(|fact| match fact {
             Fact::Granted(earlier) => earlier.fingerprint,
             _ => None,
         });

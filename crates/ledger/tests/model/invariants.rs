@@ -32,6 +32,17 @@ fn rule(moment: &Moment, granted: Option<&Claim>) -> OnUnknown {
     mine.or(earlier).unwrap_or(OnUnknown::Ask)
 }
 
+/// The grant just given. A rule that it does not name is the one before it, while that is remembered.
+fn grant(moment: &Moment, before: Option<Claim>) -> Option<Claim> {
+    let before = before.filter(|_| moment.remembered().is_some());
+    let claim = *claim_of(&moment.command)?;
+    let earlier = before.and_then(|claim| claim.on_unknown);
+    Some(Claim {
+        on_unknown: claim.on_unknown.or(earlier),
+        ..claim
+    })
+}
+
 /// Whether what was said between two grants permits the second.
 fn permits(moment: &Moment) -> bool {
     let settled = moment.step.verdict == Verdict::Settled { again: false };
@@ -58,7 +69,7 @@ pub(crate) fn one_grant_without_an_outcome_rule_or_decision(moments: &[Moment]) 
             if !permitted && !by_rule {
                 return broken(moment);
             }
-            granted = claim_of(&moment.command).copied();
+            granted = grant(moment, granted);
             permitted = false;
         }
     }
@@ -115,7 +126,7 @@ pub(crate) fn unknown_is_claimed_only_by_rule_or_person(moments: &[Moment]) -> K
             return broken(moment);
         }
         if acted {
-            granted = claim_of(&moment.command).copied();
+            granted = grant(moment, granted);
         }
     }
     Ok(())
@@ -139,7 +150,7 @@ pub(crate) fn a_claim_is_granted_or_refused(moments: &[Moment]) -> Kept {
             _ => (Verdict::Granted, State::Claimed),
         };
         let after = moment.after.map(|entry| (entry.fence, entry.state));
-        if moment.step.verdict.is_refusal() {
+        if moment.step.verdict.is_refusal() || moment.step.verdict == Verdict::Stale {
             // Whoever is refused holds nothing afterwards.
             let before = moment.before.map(|entry| (entry.fence, entry.attempt));
             before == moment.after.map(|entry| (entry.fence, entry.attempt))

@@ -22,7 +22,8 @@ enum Deed {
     Settle(usize, Outcome, u8),
     Abandon(usize),
     Lapse,
-    Decide(Decision, u8),
+    /// Of any attempt, or of the one with that number.
+    Decide(Decision, u8, Option<u32>),
     Undo(u8),
     Import(i64, Millis),
     Sweep(Millis),
@@ -70,9 +71,10 @@ fn command(deed: &Deed, asked: &[Command], now: Time) -> Command {
         },
         Deed::Abandon(ago) => Command::Abandon { fence: fence(ago) },
         Deed::Lapse => Command::Lapse,
-        Deed::Decide(decision, words) => Command::Decide {
+        Deed::Decide(decision, words, attempt) => Command::Decide {
             decision,
-            digest: said(&format!("decide {}", decision.name()), words),
+            attempt,
+            digest: Digest::of_decision([Some(decision.name()), Some(words.to_string().as_str())]),
         },
         Deed::Undo(words) => Command::Undo {
             digest: said("undo", words),
@@ -103,7 +105,7 @@ fn numbered(claim: Claim, number: usize) -> Claim {
 
 /// All that was said: what kind of thing, in which words.
 fn said(kind: &str, words: u8) -> Digest {
-    Digest::of([Some(kind), Some(words.to_string().as_str())])
+    Digest::of_settlement([Some(kind), Some(words.to_string().as_str())])
 }
 
 /// Any plan of up to sixty deeds.
@@ -130,6 +132,7 @@ fn deeds() -> impl Strategy<Value = Deed> {
         Outcome::Released,
     ]);
     let decisions = select(vec![Decision::Happened, Decision::Resend, Decision::Failed]);
+    let attempts = select(vec![None, None, Some(1), Some(1), Some(2), Some(3)]);
     prop_oneof![
         10 => claims().prop_map(Deed::Claim),
         2 => claims().prop_map(Deed::Once),
@@ -138,7 +141,7 @@ fn deeds() -> impl Strategy<Value = Deed> {
         8 => (ago(), outcomes, words()).prop_map(|(ago, how, words)| Deed::Settle(ago, how, words)),
         2 => ago().prop_map(Deed::Abandon),
         2 => Just(Deed::Lapse),
-        5 => (decisions, words()).prop_map(|(decision, words)| Deed::Decide(decision, words)),
+        5 => (decisions, words(), attempts).prop_map(|(how, words, of)| Deed::Decide(how, words, of)),
         1 => words().prop_map(Deed::Undo),
         1 => (0..500i64, spans(400)).prop_map(|(ago, remember)| Deed::Import(ago, remember)),
         3 => spans(200).prop_map(Deed::Sweep),

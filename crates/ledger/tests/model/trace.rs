@@ -1,7 +1,7 @@
 //! Lives through a plan and keeps every moment of it.
 
 use super::plan::Plan;
-use semel_ledger::{After, Command, Entry, State, Step, Time, apply};
+use semel_ledger::{After, Command, Entry, State, Step, Time, Verdict, apply};
 
 /// One command and all that came of it.
 #[derive(Clone, Debug)]
@@ -43,7 +43,8 @@ impl Moment {
     /// Whether a new attempt was granted, not an old grant confirmed.
     pub(crate) fn is_new_grant(&self) -> bool {
         let asked = matches!(self.command, Command::Claim(_) | Command::Once(_));
-        asked && !self.step.verdict.is_refusal() && self.step.after != After::Same
+        let granted = matches!(self.step.verdict, Verdict::Granted | Verdict::First);
+        asked && granted && self.step.after != After::Same
     }
 }
 

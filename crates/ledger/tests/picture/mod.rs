@@ -41,6 +41,7 @@ fn settle(outcome: Outcome) -> Command {
 fn decide(decision: Decision) -> Command {
     Command::Decide {
         decision,
+        attempt: None,
         digest: Digest([4; 16]),
     }
 }

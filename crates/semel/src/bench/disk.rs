@@ -31,20 +31,28 @@ pub(super) struct RawTable {
 
 impl RawTable {
     /// `row_bytes` is what one row holds beside its 16-byte key.
-    pub(super) fn create(directory: &Path, name: &str, row_bytes: usize) -> anyhow::Result<RawTable> {
+    pub(super) fn create(
+        directory: &Path,
+        name: &str,
+        row_bytes: usize,
+    ) -> anyhow::Result<RawTable> {
         let connection = Connection::open(directory.join(name))?;
         connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 20000;
              PRAGMA cache_size = -65536;
              CREATE TABLE raw (seq INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, row BLOB NOT NULL) STRICT;",
         )?;
-        Ok(RawTable { connection, row: vec![b'x'; row_bytes] })
+        Ok(RawTable {
+            connection,
+            row: vec![b'x'; row_bytes],
+        })
     }
 
     pub(super) fn insert(&mut self, rows: usize) -> anyhow::Result<()> {
         let transaction = self.connection.transaction()?;
         {
-            let mut insert = transaction.prepare_cached("INSERT INTO raw (id, row) VALUES (?, ?)")?;
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO raw (id, row) VALUES (?, ?)")?;
             for _ in 0..rows {
                 insert.execute(params![random_bytes::<16>(), self.row])?;
             }
@@ -59,7 +67,9 @@ impl RawTable {
             let mut waiting: Vec<Request<(), ()>> = Vec::with_capacity(batch);
             while requests.blocking_recv_many(&mut waiting, batch) > 0 {
                 // Dropped replies tell the callers; the bench then ends with their error.
-                let Ok(()) = self.insert(waiting.len()) else { return };
+                let Ok(()) = self.insert(waiting.len()) else {
+                    return;
+                };
                 for request in waiting.drain(..) {
                     let _ = request.reply.send(Ok(()));
                 }
@@ -70,7 +80,12 @@ impl RawTable {
 }
 
 /// Batched inserts of rows of this size, `batch` to a transaction.
-pub(super) fn inserts(directory: &Path, batch: usize, row_bytes: usize, bounds: Bounds) -> anyhow::Result<Measured> {
+pub(super) fn inserts(
+    directory: &Path,
+    batch: usize,
+    row_bytes: usize,
+    bounds: Bounds,
+) -> anyhow::Result<Measured> {
     let mut table = RawTable::create(directory, &format!("inserts-{batch}"), row_bytes)?;
     run_batched(batch, bounds, |rows| table.insert(rows))
 }

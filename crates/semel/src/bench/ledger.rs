@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use semel_ledger::json::Canonical;
 use semel_ledger::{
-    Claim, Command, Digest, EffectId, Fence, Fingerprint, Key, Millis, OnUnknown, Outcome, Owner, Scope, Verdict,
+    Claim, Command, Digest, EffectId, Fence, Fingerprint, Key, Millis, OnUnknown, Outcome, Owner,
+    Scope, Verdict,
 };
 use semel_store::store::random_bytes;
 use semel_store::{Content, EffectChange, Store};
@@ -26,7 +27,12 @@ pub(super) enum Work {
 }
 
 impl Work {
-    pub(super) const ALL: [Work; 4] = [Work::Claim, Work::ClaimAndSettle, Work::Once, Work::Duplicates];
+    pub(super) const ALL: [Work; 4] = [
+        Work::Claim,
+        Work::ClaimAndSettle,
+        Work::Once,
+        Work::Duplicates,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -63,7 +69,10 @@ pub(super) fn input(number: u64) -> String {
 pub(super) const RESULT: &str = r#"{"message_id":"msg_01HZX3J5T9","accepted":true}"#;
 
 fn effect(number: u64) -> anyhow::Result<EffectId> {
-    Ok(EffectId { scope: Scope::new("bench/welcome-email")?, key: Key::from_parts(&[key(number)])? })
+    Ok(EffectId {
+        scope: Scope::new("bench/welcome-email")?,
+        key: Key::from_parts(&[key(number)])?,
+    })
 }
 
 fn claim_of(number: u64) -> anyhow::Result<(Claim, Content)> {
@@ -76,34 +85,70 @@ fn claim_of(number: u64) -> anyhow::Result<(Claim, Content)> {
         lease: Millis::seconds(3600),
         remember: Millis::days(30),
     };
-    Ok((claim, Content { input: Some(input), by: Some("bench".into()), ..Content::default() }))
+    Ok((
+        claim,
+        Content {
+            input: Some(input),
+            by: Some("bench".into()),
+            ..Content::default()
+        },
+    ))
 }
 
 async fn claim(store: &Store, number: u64) -> anyhow::Result<(Verdict, Fence)> {
     let (claim, content) = claim_of(number)?;
     let command = Command::Claim(claim);
-    let answered = store.step(EffectChange { effect: effect(number)?, command, content }).await?;
+    let answered = store
+        .step(EffectChange {
+            effect: effect(number)?,
+            command,
+            content,
+        })
+        .await?;
     Ok((answered.verdict, claim.fence))
 }
 
 async fn settle(store: &Store, number: u64, fence: Fence) -> anyhow::Result<()> {
-    let digest = Digest::of([Some("done"), Some(RESULT)]);
-    let command = Command::Settle { fence, outcome: Outcome::Done, digest };
-    let content = Content { result: Some(RESULT.into()), ..Content::default() };
-    let answered = store.step(EffectChange { effect: effect(number)?, command, content }).await?;
+    let digest = Digest::of_settlement([Some("done"), Some(RESULT)]);
+    let command = Command::Settle {
+        fence,
+        outcome: Outcome::Done,
+        digest,
+    };
+    let content = Content {
+        result: Some(RESULT.into()),
+        ..Content::default()
+    };
+    let answered = store
+        .step(EffectChange {
+            effect: effect(number)?,
+            command,
+            content,
+        })
+        .await?;
     expect(answered.verdict, Verdict::Settled { again: false })
 }
 
 async fn once(store: &Store, number: u64) -> anyhow::Result<()> {
     let (claim, content) = claim_of(number)?;
     let command = Command::Once(claim);
-    let answered = store.step(EffectChange { effect: effect(number)?, command, content }).await?;
+    let answered = store
+        .step(EffectChange {
+            effect: effect(number)?,
+            command,
+            content,
+        })
+        .await?;
     expect(answered.verdict, Verdict::First)
 }
 
 fn expect(found: Verdict, wanted: Verdict) -> anyhow::Result<()> {
     if found != wanted {
-        bail!("the ledger answered {} where the bench expects {}", found.name(), wanted.name());
+        bail!(
+            "the ledger answered {} where the bench expects {}",
+            found.name(),
+            wanted.name()
+        );
     }
     Ok(())
 }
@@ -117,8 +162,13 @@ async fn one(store: &Store, work: Work, number: u64, done: u64) -> anyhow::Resul
             settle(store, number, fence).await
         }
         Work::Once => once(store, number).await,
-        Work::Duplicates if number.is_multiple_of(10) => expect(claim(store, number).await?.0, Verdict::Granted),
-        Work::Duplicates => expect(claim(store, done + number % DONE_KEYS).await?.0, Verdict::Done),
+        Work::Duplicates if number.is_multiple_of(10) => {
+            expect(claim(store, number).await?.0, Verdict::Granted)
+        }
+        Work::Duplicates => expect(
+            claim(store, done + number % DONE_KEYS).await?.0,
+            Verdict::Done,
+        ),
     }
 }
 
@@ -126,7 +176,9 @@ async fn one(store: &Store, work: Work, number: u64, done: u64) -> anyhow::Resul
 pub(super) async fn prepare_done(store: &Arc<Store>, first: u64) -> anyhow::Result<()> {
     for number in first..first + DONE_KEYS {
         let (_, fence) = claim(store, number).await?;
-        settle(store, number, fence).await.context("settling the keys that duplicates ask for")?;
+        settle(store, number, fence)
+            .await
+            .context("settling the keys that duplicates ask for")?;
     }
     Ok(())
 }

@@ -93,17 +93,25 @@ struct Times {
 
 impl Default for Times {
     fn default() -> Times {
-        Times { count: 0, steps: vec![0; usize::try_from(64 * STEPS_PER_DOUBLING).unwrap_or(1024)] }
+        Times {
+            count: 0,
+            steps: vec![0; usize::try_from(64 * STEPS_PER_DOUBLING).unwrap_or(1024)],
+        }
     }
 }
 
 impl Times {
     fn add(&mut self, time: Duration) {
-        let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).max(STEPS_PER_DOUBLING);
+        let nanos = u64::try_from(time.as_nanos())
+            .unwrap_or(u64::MAX)
+            .max(STEPS_PER_DOUBLING);
         let doubling = u64::from(nanos.ilog2());
         let within = (nanos >> (doubling - 4)) - STEPS_PER_DOUBLING;
         self.count += 1;
-        if let Some(step) = usize::try_from(doubling * STEPS_PER_DOUBLING + within).ok().and_then(|i| self.steps.get_mut(i)) {
+        if let Some(step) = usize::try_from(doubling * STEPS_PER_DOUBLING + within)
+            .ok()
+            .and_then(|i| self.steps.get_mut(i))
+        {
             *step += 1;
         }
     }
@@ -123,7 +131,8 @@ impl Times {
             seen += count;
             if to_f64(seen) >= wanted && seen > 0 {
                 let (doubling, within) = (index / STEPS_PER_DOUBLING, index % STEPS_PER_DOUBLING);
-                let nanos = 2f64.powf(to_f64(doubling)) * (1.0 + (to_f64(within) + 0.5) / to_f64(STEPS_PER_DOUBLING));
+                let nanos = 2f64.powf(to_f64(doubling))
+                    * (1.0 + (to_f64(within) + 0.5) / to_f64(STEPS_PER_DOUBLING));
                 return nanos / 1_000.0;
             }
         }
@@ -145,7 +154,10 @@ impl Times {
 }
 
 /// Counts stay far below the 2^53 that a double holds exactly.
-#[expect(clippy::cast_precision_loss, reason = "counts of a bench stay far below 2^53")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "counts of a bench stay far below 2^53"
+)]
 pub(super) fn to_f64(count: u64) -> f64 {
     count as f64
 }
@@ -153,6 +165,10 @@ pub(super) fn to_f64(count: u64) -> f64 {
 /// The memory that this process holds right now.
 pub(super) fn memory_mb() -> f64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages: u64 = statm.split(' ').nth(1).and_then(|field| field.parse().ok()).unwrap_or(0);
+    let pages: u64 = statm
+        .split(' ')
+        .nth(1)
+        .and_then(|field| field.parse().ok())
+        .unwrap_or(0);
     to_f64(pages) * to_f64(rustix::param::page_size() as u64) / 1_048_576.0
 }
