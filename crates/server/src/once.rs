@@ -27,13 +27,13 @@ pub(crate) async fn once(
     request: Request,
 ) -> Result<Response, Problem> {
     let mut asked = Asked::plain(&app.settings, &caller);
-    if let Some(document) = body::optional(&app, request).await? {
+    let document = body::optional(&app, request).await?;
+    if let Some(document) = &document {
         let fields = document.fields()?;
         fields.only(&FIELDS)?;
         asked.read(&fields)?;
     }
     let Asked { claim, content } = asked;
-    let input = content.input.clone();
     let answered = app
         .store
         .step(EffectChange {
@@ -55,8 +55,8 @@ pub(crate) async fn once(
                 .text_or_null("receipt", receipt.as_deref());
         }
         _ => {
-            let (store, input) = (&app.store, input.as_ref());
-            return Err(refusal::explain(store, &effect, input, &answered).await);
+            let (store, document) = (&app.store, document.as_ref());
+            return Err(refusal::explain(store, &effect, document, &answered).await);
         }
     }
     Ok(out.respond(StatusCode::OK))
