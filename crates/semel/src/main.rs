@@ -1,1 +1,5 @@
-fn main() {}
+mod bench;
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    bench::quick().await
+}

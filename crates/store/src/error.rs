@@ -48,6 +48,39 @@ pub enum StoreError {
     Closed,
 }
 
+impl StoreError {
+    /// The same news for one more caller; the source is told in words, as it cannot be shared.
+    #[must_use]
+    pub fn again(&self) -> StoreError {
+        let told = |source: &Source| {
+            let mut text = source.to_string();
+            let mut cause = source.source();
+            while let Some(error) = cause {
+                text = format!("{text}: {error}");
+                cause = error.source();
+            }
+            Source::from(text)
+        };
+        match self {
+            StoreError::Overloaded { limit } => StoreError::Overloaded { limit: *limit },
+            StoreError::Unavailable { source } => StoreError::Unavailable {
+                source: told(source),
+            },
+            StoreError::AnswerLost { source } => StoreError::AnswerLost {
+                source: told(source),
+            },
+            StoreError::Full { source } => StoreError::Full {
+                source: told(source),
+            },
+            StoreError::Failed { source } => StoreError::Failed {
+                source: told(source),
+            },
+            StoreError::Fenced => StoreError::Fenced,
+            StoreError::Closed => StoreError::Closed,
+        }
+    }
+}
+
 /// A store that is not opened, and why.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

@@ -19,7 +19,7 @@ use crate::blob::BlobRef;
 use crate::change::{Answer, Answered, Change, EffectChange};
 use crate::error::StoreError;
 use crate::node::{NODE_LEASE, NodeChange, NodeState};
-use crate::receipt::Receipt;
+use crate::receipt::{Receipt, hour_of};
 use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::store::Context;
 use crate::token::{Token, TokenChange};
@@ -158,10 +158,8 @@ impl World {
     }
 
     fn receipt(&mut self, mut receipt: Receipt) {
-        const HOUR: i64 = 3_600_000;
-        let hour = Time(receipt.at.0 - receipt.at.0.rem_euclid(HOUR));
         let key = (
-            hour,
+            hour_of(receipt.at),
             receipt.effect.scope.as_str().to_owned(),
             receipt.verdict.name(),
         );

@@ -57,6 +57,26 @@ pub struct Receipt {
     pub counted: bool,
 }
 
+/// The start of the hour that `at` is in.
+pub(crate) fn hour_of(at: Time) -> Time {
+    const HOUR: i64 = 3_600_000;
+    Time(at.0 - at.0.rem_euclid(HOUR))
+}
+
+/// The refusal of that name.
+#[must_use]
+pub fn refusal_named(name: &str) -> Option<Verdict> {
+    [
+        Verdict::Stale,
+        Verdict::Done,
+        Verdict::Busy,
+        Verdict::Unknown,
+        Verdict::Conflict,
+    ]
+    .into_iter()
+    .find(|verdict| verdict.name() == name)
+}
+
 /// Receipts that were promised and not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting(Mutex<Held>);

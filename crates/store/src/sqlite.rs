@@ -1,75 +1,152 @@
-//! placeholder
+//! The ledger in one file: SQLite with a write-ahead log, synced at every commit.
+//!
+//! Owns the file, one writer thread ([`writer`]) and a few connections for reading, which never
+//! wait for the writer. A process that serves holds the directory's lock, so there is one writer;
+//! visitors (`semel once` without a server) write through SQLite's own lock, one after the other.
+//!
+//! The invariant: a commit is answered only after SQLite has synced it, and a file system that
+//! fails to sync ends the store.
+
+mod blobs;
+mod conditions;
+mod connect;
+mod effects;
+mod failure;
+mod migrate;
+mod nodes;
+mod reads;
+mod receipts;
+mod row;
+mod writer;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rusqlite::Connection;
+use semel_ledger::Time;
+
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
-use crate::memory::Memory;
-use crate::node::NodeState;
+use crate::group::{Group, group};
 use crate::open::Options;
-use crate::query::{Filter, Page, ReceiptFilter, Tally};
-use crate::receipt::Receipt;
-use crate::record::{Record, Turn};
 use crate::store::Context;
-use crate::token::Token;
-use semel_ledger::Time;
-use std::sync::Arc;
-/// placeholder
+
+use reads::Readers;
+
+pub use connect::{OLDEST_SQLITE, network_file_system};
+pub use migrate::NEWEST_SCHEMA;
+
+/// What the writer is asked to do.
 #[derive(Debug)]
-pub struct Sqlite(Memory);
+enum Ask {
+    Changes(Vec<Change>),
+    /// Drop what nothing refers to and shorten the file.
+    GiveBack,
+}
+
+/// The backend.
+#[derive(Debug)]
+pub struct Sqlite {
+    group: Mutex<Option<Group<Ask, Vec<Answer>>>>,
+    readers: Arc<Readers>,
+    writer: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
 impl Sqlite {
     pub(crate) async fn open(
-        _: &std::path::Path,
-        _: &Options,
+        path: &Path,
+        options: &Options,
         context: Arc<Context>,
     ) -> Result<Sqlite, OpenError> {
-        Ok(Sqlite(Memory::new(context)))
+        let (path, options) = (path.to_owned(), options.clone());
+        let opened =
+            tokio::task::spawn_blocking(move || Sqlite::open_blocking(&path, &options, context));
+        opened.await.map_err(|source| OpenError::Database {
+            source: source.into(),
+        })?
     }
-    pub(crate) fn queue_depth(&self) -> usize {
-        0
+
+    fn open_blocking(
+        path: &Path,
+        options: &Options,
+        context: Arc<Context>,
+    ) -> Result<Sqlite, OpenError> {
+        let mut connection = connect::for_writing(path, options)?;
+        migrate::migrate(&mut connection)?;
+        connect::check_durable(&connection, options)?;
+        not_before(&connection, &context)?;
+        let connections = (0..options.connections.max(1))
+            .map(|_| connect::for_reading(path, options).map(Mutex::new))
+            .collect::<Result<_, _>>()?;
+        let readers = Arc::new(Readers {
+            connections,
+            context: Arc::clone(&context),
+        });
+        let (group, requests) = group(options.queue);
+        let writer = writer::Writer::new(connection, context, options.batch);
+        let writer = thread::Builder::new()
+            .name("semel-writer".to_owned())
+            .spawn(move || writer.run(requests))
+            .map_err(|source| OpenError::Database {
+                source: source.into(),
+            })?;
+        let (group, writer) = (Mutex::new(Some(group)), Mutex::new(Some(writer)));
+        Ok(Sqlite {
+            group,
+            readers,
+            writer,
+        })
     }
+
     pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
-        self.0.commit(changes).await
+        self.ask_writer(Ask::Changes(changes)).await
     }
-    pub(crate) async fn load(&self, hash: [u8; 16]) -> Result<Option<Record>, StoreError> {
-        self.0.load(hash).await
+
+    async fn ask_writer(&self, ask: Ask) -> Result<Vec<Answer>, StoreError> {
+        let group = locked(&self.group).clone().ok_or(StoreError::Closed)?;
+        group.ask(ask).await
     }
-    pub(crate) async fn list(&self, filter: Filter, now: Time) -> Result<Page<Record>, StoreError> {
-        self.0.list(filter, now).await
+
+    pub(crate) fn queue_depth(&self) -> usize {
+        locked(&self.group).as_ref().map_or(0, Group::waiting)
     }
-    pub(crate) async fn turns(&self, seq: i64) -> Result<Vec<Turn>, StoreError> {
-        self.0.turns(seq).await
-    }
-    pub(crate) async fn receipts(
-        &self,
-        filter: ReceiptFilter,
-    ) -> Result<Page<Receipt>, StoreError> {
-        self.0.receipts(filter).await
-    }
-    pub(crate) async fn tallies(&self, since: Time) -> Result<Vec<Tally>, StoreError> {
-        self.0.tallies(since).await
-    }
-    pub(crate) async fn blob(&self, hash: [u8; 32]) -> Result<Option<Vec<u8>>, StoreError> {
-        self.0.blob(hash).await
-    }
-    pub(crate) async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        self.0.tokens().await
-    }
-    pub(crate) async fn nodes(&self) -> Result<Vec<NodeState>, StoreError> {
-        self.0.nodes().await
-    }
-    pub(crate) async fn overdue(
-        &self,
-        node: Option<u64>,
-        now: Time,
-        limit: usize,
-    ) -> Result<Vec<Record>, StoreError> {
-        self.0.overdue(node, now, limit).await
-    }
-    pub(crate) async fn walk(&self, after: i64, limit: usize) -> Result<Vec<Record>, StoreError> {
-        self.0.walk(after, limit).await
-    }
-    pub(crate) async fn give_back(&self) -> Result<(), StoreError> {
-        self.0.give_back().await
-    }
+
+    /// Ends the writer after what is queued, and waits for it.
     pub(crate) async fn close(&self) {
-        self.0.close().await;
+        drop(locked(&self.group).take());
+        let writer = locked(&self.writer).take();
+        if let Some(writer) = writer {
+            // A writer that panicked has said so already, through the context.
+            let _ = tokio::task::spawn_blocking(move || writer.join()).await;
+        }
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Time on record is never gone back on: a wall clock that was set back since would make leases
+/// longer than they were promised.
+fn not_before(connection: &Connection, context: &Context) -> Result<(), OpenError> {
+    const RECENT: &str = "SELECT max(latest) FROM (SELECT max(claimed_at, changed_at) AS latest
+                          FROM effects WHERE tombstone = 0 ORDER BY seq DESC LIMIT 1000)";
+    let latest: Option<i64> =
+        connection
+            .query_row(RECENT, [], |row| row.get(0))
+            .map_err(|source| OpenError::Database {
+                source: source.into(),
+            })?;
+    let behind = latest.map_or(0, |latest| latest - context.clock.now().0);
+    if behind > 0 {
+        let recorded = Time(latest.unwrap_or_default()).0;
+        tracing::warn!(
+            behind_ms = behind,
+            recorded,
+            "the clock is behind the ledger; going on from the ledger's time"
+        );
+        context.clock.adjust(behind);
+    }
+    Ok(())
 }

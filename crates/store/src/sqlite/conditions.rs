@@ -1,0 +1,102 @@
+//! A question as the WHERE of a statement; every value is bound.
+
+use rusqlite::types::Value;
+use semel_ledger::{State, Time};
+
+use crate::query::{Filter, ReceiptFilter};
+
+#[derive(Default)]
+struct Conditions {
+    terms: Vec<String>,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    fn add(&mut self, term: &str, value: impl Into<Value>) {
+        self.terms.push(term.to_owned());
+        self.values.push(value.into());
+    }
+
+    fn finish(self) -> (String, Vec<Value>) {
+        if self.terms.is_empty() {
+            return ("TRUE".to_owned(), self.values);
+        }
+        (self.terms.join(" AND "), self.values)
+    }
+}
+
+pub(super) fn effect_conditions(filter: &Filter, now: Time) -> (String, Vec<Value>) {
+    let mut found = Conditions::default();
+    if let Some(scope) = &filter.scope {
+        found.add(
+            "effects.scope = (SELECT id FROM scopes WHERE name = ?)",
+            scope.as_str().to_owned(),
+        );
+    }
+    if let Some(id) = &filter.external_id {
+        found.add("effects.external_id = ?", id.clone());
+    }
+    if let Some(prefix) = &filter.key_prefix {
+        found.add("substr(effects.key, 1, length(?)) = ?", prefix.clone());
+        found.values.push(prefix.clone().into());
+    }
+    if let Some(since) = filter.since {
+        let began =
+            "CASE WHEN effects.state = 0 AND effects.lease_until <= ? THEN effects.lease_until
+                     ELSE effects.changed_at END >= ?";
+        found.add(began, now.0);
+        found.values.push(since.0.into());
+    }
+    if let Some(after) = filter.after {
+        found.add("effects.seq < ?", after);
+    }
+    states(&mut found, &filter.states, now);
+    found.finish()
+}
+
+/// A claim whose lease ran out already counts as unknown, whether or not a duty has been by.
+fn states(found: &mut Conditions, states: &[State], now: Time) {
+    if states.is_empty() {
+        return;
+    }
+    if states.iter().all(|state| state.is_open()) {
+        found.terms.push("effects.state IN (0, 3, 4)".to_owned());
+    }
+    let mut any = Vec::new();
+    for state in states {
+        any.push(match state {
+            State::Claimed => "(effects.state = 0 AND effects.lease_until > ?)".to_owned(),
+            State::Unknown => {
+                "(effects.state = 3 OR (effects.state = 0 AND effects.lease_until <= ?))".to_owned()
+            }
+            other => format!("effects.state = {}", *other as i64),
+        });
+        if matches!(state, State::Claimed | State::Unknown) {
+            found.values.push(now.0.into());
+        }
+    }
+    found.terms.push(format!("({})", any.join(" OR ")));
+}
+
+pub(super) fn receipt_conditions(filter: &ReceiptFilter) -> (String, Vec<Value>) {
+    let mut found = Conditions::default();
+    if let Some(effect) = filter.effect {
+        found.add(
+            "receipts.effect = (SELECT seq FROM effects WHERE id = ?)",
+            effect.to_vec(),
+        );
+    }
+    if let Some(scope) = &filter.scope {
+        found.add("scopes.name = ?", scope.as_str().to_owned());
+    }
+    if let Some(verdict) = filter.verdict {
+        found.add("receipts.verdict = ?", verdict.name().to_owned());
+    }
+    if let Some(since) = filter.since {
+        found.add("receipts.at >= ?", since.0);
+    }
+    if let Some(after) = filter.after {
+        found.add("receipts.seq < ?", after);
+    }
+    found.finish()
+}

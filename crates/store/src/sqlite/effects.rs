@@ -1,0 +1,235 @@
+//! One step of one effect, inside the writer's transaction: load, advance, write.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension as _, Statement, ToSql, params};
+use semel_ledger::{Entry, Owner, Scope, State, Time};
+
+use super::row::{COLUMNS, StoredColumn, process_bytes, read};
+use super::{blobs, receipts};
+use crate::change::{Answered, EffectChange};
+use crate::record::{Advanced, Record, Turn, Write, advance};
+
+/// Scopes are few; if they are not, their numbers are looked up again.
+const REMEMBERED_SCOPES: usize = 10_000;
+
+/// The columns that [`bind`] fills, in its order: 20 of them.
+/// `blocked` is not here: receipts are counted behind the answers, by their own statement.
+const INSERT: &str = "INSERT INTO effects (state, attempt, fence, process, node, epoch, owner,
+    fingerprint, on_unknown, remember, claimed_at, lease_until, changed_at, settled, tombstone,
+    input, result, external_id, note, blobs, id, scope, key, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+const UPDATE: &str = "UPDATE effects SET state = ?, attempt = ?, fence = ?, process = ?, node = ?,
+    epoch = ?, owner = ?, fingerprint = ?, on_unknown = ?, remember = ?, claimed_at = ?,
+    lease_until = ?, changed_at = ?, settled = ?, tombstone = ?, input = ?, result = ?,
+    external_id = ?, note = ?, blobs = ?
+  WHERE seq = ?";
+
+/// The numbers of scopes that were seen.
+#[derive(Debug, Default)]
+pub(super) struct Scopes(HashMap<Box<str>, i64>);
+
+impl Scopes {
+    pub(super) fn number(
+        &mut self,
+        connection: &Connection,
+        scope: &Scope,
+    ) -> rusqlite::Result<i64> {
+        let name = scope.as_str();
+        if let Some(number) = self.0.get(name) {
+            return Ok(*number);
+        }
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO scopes (name) VALUES (?)")?
+            .execute([name])?;
+        let mut find = connection.prepare_cached("SELECT id FROM scopes WHERE name = ?")?;
+        let number = find.query_row([name], |row| row.get(0))?;
+        if self.0.len() >= REMEMBERED_SCOPES {
+            self.0.clear();
+        }
+        self.0.insert(name.into(), number);
+        Ok(number)
+    }
+
+    /// Forgets what a rolled-back transaction may have taught.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+pub(super) fn load(connection: &Connection, hash: &[u8; 16]) -> rusqlite::Result<Option<Record>> {
+    const LOAD: (&str, &str) = (
+        "SELECT ",
+        " FROM effects JOIN scopes ON scopes.id = effects.scope WHERE effects.id = ?",
+    );
+    let sql = load_sql(LOAD);
+    connection
+        .prepare_cached(sql)?
+        .query_row([hash], read)
+        .optional()
+}
+
+/// The statement's text, put together once.
+fn load_sql((before, after): (&str, &str)) -> &'static str {
+    static SQL: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    SQL.get_or_init(|| [before, COLUMNS, after].concat())
+}
+
+pub(super) fn step(
+    connection: &Connection,
+    scopes: &mut Scopes,
+    change: &EffectChange,
+    now: Time,
+) -> rusqlite::Result<Answered> {
+    let hash = change.effect.hash();
+    let before = load(connection, &hash)?;
+    let Advanced {
+        verdict,
+        write,
+        turns,
+        blobs: contents,
+    } = advance(before.as_ref(), change, now);
+    for content in &contents {
+        blobs::put(connection, content, now)?;
+    }
+    let existed = before.is_some();
+    let after = match write {
+        Write::Nothing => before,
+        Write::Update(record) => {
+            update(connection, &record)?;
+            if before.is_some_and(|before| !before.kept_blobs().eq(record.kept_blobs())) {
+                blobs::refer(connection, &record)?;
+            }
+            if record.entry.tombstone {
+                receipts::delete_of(connection, record.seq)?;
+            }
+            Some(record)
+        }
+        Write::Insert(mut record) => {
+            delete(connection, before.as_ref())?;
+            let scope = scopes.number(connection, &record.effect.scope)?;
+            insert(connection, &hash, scope, &record)?;
+            record.seq = connection.last_insert_rowid();
+            blobs::refer(connection, &record)?;
+            Some(record)
+        }
+        Write::Delete => {
+            delete(connection, before.as_ref())?;
+            None
+        }
+    };
+    if let Some(record) = &after {
+        for turn in &turns {
+            insert_turn(connection, record.seq, turn)?;
+        }
+    }
+    let entry = after.as_ref().map(|record| record.entry);
+    Ok(Answered {
+        verdict,
+        entry,
+        record: after.filter(|_| existed).map(Box::new),
+        receipt: None,
+    })
+}
+
+fn node_of(entry: &Entry) -> (Option<u64>, Option<u64>) {
+    match entry.owner {
+        Owner::Node { node, epoch } => (Some(node), Some(epoch)),
+        Owner::Client | Owner::Process(_) => (None, None),
+    }
+}
+
+fn insert(
+    connection: &Connection,
+    hash: &[u8; 16],
+    scope: i64,
+    record: &Record,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(INSERT)?;
+    let bound = bind(&mut statement, record)?;
+    statement.raw_bind_parameter(bound + 1, hash)?;
+    statement.raw_bind_parameter(bound + 2, scope)?;
+    statement.raw_bind_parameter(bound + 3, record.effect.key.as_str())?;
+    statement.raw_bind_parameter(bound + 4, record.entry.created_at.0)?;
+    statement.raw_execute().map(drop)
+}
+
+fn update(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(UPDATE)?;
+    let bound = bind(&mut statement, record)?;
+    statement.raw_bind_parameter(bound + 1, record.seq)?;
+    statement.raw_execute().map(drop)
+}
+
+/// Binds what an insert and an update have in common; gives how many columns that were.
+/// By position, as names would be looked up anew for each row.
+fn bind(statement: &mut Statement<'_>, record: &Record) -> rusqlite::Result<usize> {
+    let entry = &record.entry;
+    let (node, epoch) = node_of(entry);
+    let columns: [&dyn ToSql; 20] = [
+        &(entry.state as i64),
+        &entry.attempt,
+        &entry.fence.0,
+        &process_bytes(entry.owner),
+        &node,
+        &epoch,
+        &record.by,
+        &entry.fingerprint.map(|fingerprint| fingerprint.0),
+        &entry.on_unknown.map(|rule| rule as i64),
+        &entry.remember.0,
+        &entry.claimed_at.0,
+        &entry.lease_until.0,
+        &entry.changed_at.0,
+        &entry.settled.map(|digest| digest.0),
+        &entry.tombstone,
+        &StoredColumn(&record.input),
+        &StoredColumn(&record.result),
+        &record.external_id,
+        &record.note,
+        &blob_column(record),
+    ];
+    for (index, column) in columns.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, column)?;
+    }
+    Ok(columns.len())
+}
+
+fn blob_column(record: &Record) -> Option<Vec<u8>> {
+    (!record.blobs.is_empty()).then(|| record.blobs.concat())
+}
+
+fn delete(connection: &Connection, record: Option<&Record>) -> rusqlite::Result<()> {
+    let Some(record) = record else { return Ok(()) };
+    receipts::delete_of(connection, record.seq)?;
+    blobs::release(connection, record.seq)?;
+    connection
+        .prepare_cached("DELETE FROM transitions WHERE effect = ?")?
+        .execute([record.seq])?;
+    connection
+        .prepare_cached("DELETE FROM effects WHERE seq = ?")?
+        .execute([record.seq])?;
+    Ok(())
+}
+
+fn insert_turn(connection: &Connection, seq: i64, turn: &Turn) -> rusqlite::Result<()> {
+    const INSERT_TURN: &str = "INSERT INTO transitions
+        (effect, attempt, claimed_at, at, was, became, cause, by, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    let transition = &turn.transition;
+    connection.prepare_cached(INSERT_TURN)?.execute(params![
+        seq,
+        transition.attempt,
+        transition.claimed_at.0,
+        transition.at.0,
+        transition.from as i64,
+        transition.to as i64,
+        transition.cause.name(),
+        turn.by,
+        turn.note,
+    ])?;
+    Ok(())
+}
+
+/// The states in the order of their numbers; the schema's view and indexes spell the same numbers.
+const _: () =
+    assert!(State::Claimed as i64 == 0 && State::Unknown as i64 == 3 && State::Review as i64 == 4);

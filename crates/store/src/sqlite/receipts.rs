@@ -1,0 +1,59 @@
+//! Receipts and tallies: written behind the answers, in whatever commit comes next.
+
+use rusqlite::{Connection, params};
+use semel_ledger::Scope;
+
+use super::effects::Scopes;
+use crate::receipt::{Receipt, hour_of};
+
+pub(super) fn write(
+    connection: &Connection,
+    scopes: &mut Scopes,
+    receipts: &[Receipt],
+) -> rusqlite::Result<()> {
+    const COUNT: &str = "UPDATE effects SET blocked = blocked + ? WHERE id = ? RETURNING seq";
+    const INSERT: &str =
+        "INSERT INTO receipts (id, effect, verdict, at, by, attempt) VALUES (?, ?, ?, ?, ?, ?)";
+    for receipt in receipts {
+        tally(connection, scopes, &receipt.effect.scope, receipt)?;
+        let hash = receipt.effect.hash();
+        let mut count = connection.prepare_cached(COUNT)?;
+        let mut rows = count.query(params![receipt.count, hash])?;
+        let Some(row) = rows.next()? else { continue };
+        let seq: i64 = row.get(0)?;
+        drop(rows);
+        if !receipt.counted {
+            connection.prepare_cached(INSERT)?.execute(params![
+                receipt.id.0,
+                seq,
+                receipt.verdict.name(),
+                receipt.at.0,
+                receipt.by,
+                receipt.attempt,
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+fn tally(
+    connection: &Connection,
+    scopes: &mut Scopes,
+    scope: &Scope,
+    receipt: &Receipt,
+) -> rusqlite::Result<()> {
+    const TALLY: &str = "INSERT INTO tallies (hour, scope, verdict, count) VALUES (?, ?, ?, ?)
+                         ON CONFLICT (hour, scope, verdict) DO UPDATE SET count = count + excluded.count";
+    let scope = scopes.number(connection, scope)?;
+    let hour = hour_of(receipt.at).0;
+    let tally = params![hour, scope, receipt.verdict.name(), receipt.count];
+    connection.prepare_cached(TALLY)?.execute(tally)?;
+    Ok(())
+}
+
+pub(super) fn delete_of(connection: &Connection, seq: i64) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM receipts WHERE effect = ?")?
+        .execute([seq])?;
+    Ok(())
+}
