@@ -1,0 +1,183 @@
+//! Bodies, read within limits: size, time, encoding, and only JSON that every reader reads alike.
+//!
+//! The whole body passes the strict reader of `semel-ledger` before any of it is looked at. What
+//! must be exact is then taken from the canonical text, what must come back verbatim from the
+//! bytes as they were sent.
+
+use std::io::Read;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use bytes::{Bytes, BytesMut};
+use flate2::read::MultiGzDecoder;
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+use semel_ledger::json::{Canonical, Fault, JsonError, MAX_DEPTH};
+
+use crate::app::{App, Settings};
+use crate::code::Code;
+use crate::fields::Fields;
+use crate::problem::Problem;
+
+/// A JSON body.
+#[derive(Debug)]
+pub(crate) struct Document {
+    sent: Bytes,
+    canonical: Canonical,
+}
+
+impl Document {
+    /// The members, in canonical spelling.
+    pub(crate) fn fields(&self) -> Result<Fields<'_>, Problem> {
+        Fields::parse(self.canonical.as_str())
+    }
+
+    /// The members, as they were sent.
+    pub(crate) fn sent(&self) -> Result<Fields<'_>, Problem> {
+        let text = std::str::from_utf8(&self.sent).unwrap_or_default();
+        Fields::parse(text.trim_start_matches('\u{feff}'))
+    }
+}
+
+/// Reads a body that may be left out.
+pub(crate) async fn optional(app: &App, request: Request) -> Result<Option<Document>, Problem> {
+    if request.body().is_end_stream() {
+        return Ok(None);
+    }
+    let (parts, body) = request.into_parts();
+    let bytes = read(body, &parts.headers, &app.settings, app.settings.max_body).await?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    check_content_type(&parts.headers)?;
+    let sent = decoded(bytes, &parts.headers, app.settings.max_body)?;
+    let canonical = Canonical::read(&sent).map_err(not_json)?;
+    Ok(Some(Document { sent, canonical }))
+}
+
+/// Reads a body that must be there.
+pub(crate) async fn required(app: &App, request: Request) -> Result<Document, Problem> {
+    optional(app, request).await?.ok_or_else(|| {
+        let mut problem = Problem::new(Code::BodyMissing, "a JSON body is needed here");
+        problem.more.number("offset", 0);
+        problem
+    })
+}
+
+/// Reads bytes up to `limit`; stops reading at the first byte beyond it.
+pub(crate) async fn read(
+    body: Body,
+    headers: &HeaderMap,
+    settings: &Settings,
+    limit: usize,
+) -> Result<Bytes, Problem> {
+    let declared = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok());
+    let too_long = |length: &str| length.parse().is_ok_and(|length: usize| length > limit);
+    if declared.is_some_and(too_long) {
+        return Err(too_large(limit));
+    }
+    match tokio::time::timeout(settings.body_timeout, collect(body, limit)).await {
+        Ok(result) => result,
+        Err(_) => {
+            let seconds = settings.body_timeout.as_secs();
+            let detail = format!("the body did not arrive within {seconds} seconds");
+            Err(Problem::new(Code::BodyTimeout, detail))
+        }
+    }
+}
+
+async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            let detail = "the connection ended or broke off in the middle of the body";
+            return Err(Problem::new(Code::BodyIncomplete, detail));
+        };
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if first.len() + all.len() + data.len() > limit {
+            return Err(too_large(limit));
+        }
+        // Most bodies come in one piece, which is then not copied.
+        if first.is_empty() && all.is_empty() {
+            first = data;
+        } else {
+            all.extend_from_slice(&std::mem::take(&mut first));
+            all.extend_from_slice(&data);
+        }
+    }
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}
+
+fn too_large(limit: usize) -> Problem {
+    let detail = format!("the body has more than {limit} bytes");
+    Problem::new(Code::BodyTooLarge, detail).limit(limit)
+}
+
+fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let given = headers.get(CONTENT_TYPE).map(|value| value.to_str());
+    let given = given.and_then(Result::ok).unwrap_or_default();
+    let kind = given.split(';').next().unwrap_or_default().trim();
+    let kind = kind.to_ascii_lowercase();
+    let suffixed = kind.starts_with("application/") && kind.ends_with("+json");
+    if kind == "application/json" || suffixed {
+        return Ok(());
+    }
+    let detail = match kind.as_str() {
+        "" => "the body has no content type; application/json is accepted".to_owned(),
+        kind => format!("the content type {kind:?} is not accepted; application/json is"),
+    };
+    Err(Problem::new(Code::ContentTypeUnsupported, detail)
+        .field("Content-Type")
+        .fix("send the header `Content-Type: application/json`"))
+}
+
+fn decoded(bytes: Bytes, headers: &HeaderMap, limit: usize) -> Result<Bytes, Problem> {
+    let Some(encoding) = headers.get(CONTENT_ENCODING) else {
+        return Ok(bytes);
+    };
+    match encoding.to_str().unwrap_or_default().trim() {
+        encoding if encoding.eq_ignore_ascii_case("identity") => Ok(bytes),
+        encoding if encoding.eq_ignore_ascii_case("gzip") => unzipped(&bytes, limit),
+        encoding => {
+            let detail = format!("the content encoding {encoding:?} is not accepted; gzip is");
+            Err(Problem::new(Code::EncodingUnsupported, detail)
+                .field("Content-Encoding")
+                .fix("send the body plain or with gzip"))
+        }
+    }
+}
+
+/// Unpacks at most one byte more than the limit, so a bomb costs no more than an honest body.
+fn unzipped(bytes: &[u8], limit: usize) -> Result<Bytes, Problem> {
+    let mut out = Vec::new();
+    let read = MultiGzDecoder::new(bytes)
+        .take(limit as u64 + 1)
+        .read_to_end(&mut out);
+    if out.len() > limit {
+        return Err(too_large(limit));
+    }
+    match read {
+        Ok(_) => Ok(out.into()),
+        Err(_) => Err(
+            Problem::new(Code::EncodingInvalid, "the body is not whole, valid gzip")
+                .field("Content-Encoding")
+                .fix("leave the header out if the body is not compressed"),
+        ),
+    }
+}
+
+fn not_json(error: JsonError) -> Problem {
+    let detail = error.to_string();
+    let mut problem = match error.fault {
+        Fault::TooDeep => Problem::new(Code::TooDeep, detail).limit(MAX_DEPTH),
+        Fault::Empty => Problem::new(Code::BodyMissing, detail),
+        _ => Problem::new(Code::JsonInvalid, detail),
+    };
+    problem.more.number("offset", error.offset as u64);
+    problem
+}

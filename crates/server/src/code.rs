@@ -1,0 +1,91 @@
+//! Every mistake and refusal a caller can meet, by a stable code with a page.
+
+use axum::http::StatusCode;
+
+macro_rules! codes {
+    ($($variant:ident = $name:literal, $status:ident, $title:literal;)*) => {
+        /// What a problem document is about. Codes are stable; wording is not.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $(#[doc = $title] $variant,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &[Code] = &[$(Code::$variant,)*];
+
+            /// The code as it is written in answers.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// The status it is answered with.
+            #[must_use]
+            pub fn status(self) -> StatusCode {
+                match self { $(Code::$variant => StatusCode::$status,)* }
+            }
+
+            /// What it is about, in a few words.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$variant => $title,)* }
+            }
+
+            /// Its page: what happened, what to do.
+            #[must_use]
+            pub fn page(self) -> &'static str {
+                match self {
+                    $(Code::$variant => include_str!(concat!("../../../docs/errors/", $name, ".md")),)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    KeyMissing = "key_missing", BAD_REQUEST, "The scope or key is missing";
+    KeyInvalid = "key_invalid", BAD_REQUEST, "The scope or key cannot be used";
+    ParameterUnknown = "parameter_unknown", BAD_REQUEST, "A query parameter is not known";
+    ParameterInvalid = "parameter_invalid", BAD_REQUEST, "A query parameter cannot be used";
+    BodyMissing = "body_missing", BAD_REQUEST, "A JSON body is needed";
+    BodyIncomplete = "body_incomplete", BAD_REQUEST, "The body did not arrive whole";
+    BodyTooLarge = "body_too_large", PAYLOAD_TOO_LARGE, "The body is too large";
+    BodyTimeout = "body_timeout", REQUEST_TIMEOUT, "The body took too long to arrive";
+    ContentTypeUnsupported = "content_type_unsupported", UNSUPPORTED_MEDIA_TYPE, "The content type is not accepted";
+    EncodingUnsupported = "encoding_unsupported", UNSUPPORTED_MEDIA_TYPE, "The content encoding is not accepted";
+    EncodingInvalid = "encoding_invalid", BAD_REQUEST, "The body is not what its encoding says";
+    JsonInvalid = "json_invalid", BAD_REQUEST, "The body is not acceptable JSON";
+    TooDeep = "too_deep", BAD_REQUEST, "The JSON nests too deeply";
+    FieldUnknown = "field_unknown", BAD_REQUEST, "A field is not known";
+    FieldMissing = "field_missing", BAD_REQUEST, "A field is missing";
+    FieldInvalid = "field_invalid", BAD_REQUEST, "A field cannot be used";
+    RowsInvalid = "rows_invalid", BAD_REQUEST, "Some rows cannot be imported";
+    Unauthorized = "unauthorized", UNAUTHORIZED, "A valid token is needed";
+    NotFound = "not_found", NOT_FOUND, "There is nothing at this path";
+    EffectMissing = "effect_missing", NOT_FOUND, "There is no such effect";
+    BlobMissing = "blob_missing", NOT_FOUND, "There is no such blob";
+    TokenMissing = "token_missing", NOT_FOUND, "There is no such token";
+    MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "The path has no such method";
+    Busy = "busy", CONFLICT, "Somebody else is at it";
+    Unknown = "unknown", CONFLICT, "Nobody knows whether it happened";
+    Conflict = "conflict", UNPROCESSABLE_ENTITY, "The key stands for another input";
+    StaleToken = "stale_token", CONFLICT, "This claim no longer holds";
+    NotOpen = "not_open", CONFLICT, "There is nothing to decide";
+    NotAbandoned = "not_abandoned", CONFLICT, "The claim is not that process's";
+    Overloaded = "overloaded", SERVICE_UNAVAILABLE, "Too much is waiting to be written";
+    StoreUnavailable = "store_unavailable", SERVICE_UNAVAILABLE, "The store cannot be reached";
+    StoreFull = "store_full", SERVICE_UNAVAILABLE, "The store has no space left";
+    StoreFailed = "store_failed", SERVICE_UNAVAILABLE, "The store failed";
+    OutcomeUnknown = "outcome_unknown", SERVICE_UNAVAILABLE, "It may or may not have been written";
+    ShuttingDown = "shutting_down", SERVICE_UNAVAILABLE, "The server is stopping";
+    Internal = "internal", INTERNAL_SERVER_ERROR, "A defect in Semel";
+}
+
+impl Code {
+    /// The code of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.name() == name)
+    }
+}

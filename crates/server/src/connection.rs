@@ -1,0 +1,116 @@
+//! Connections: accepted up to a cap, bounded in time and size, ended in good order.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tower::Service;
+
+use crate::app::Settings;
+use crate::router::Peer;
+
+/// The head of a request may have so many bytes; more is answered with 431.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// How long to wait when the machine has no sockets left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Accepts connections until told to stop, then gives those that are open time to end.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    router: Router,
+    settings: &Settings,
+    mut stop: watch::Receiver<bool>,
+) {
+    let places = Arc::new(Semaphore::new(settings.max_connections));
+    let http = protocol(settings);
+    loop {
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = stopped(&mut stop) => break,
+        };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = stopped(&mut stop) => break,
+        };
+        match (place, accepted) {
+            (Ok(place), Ok((stream, peer))) => {
+                let connection = Connection {
+                    stream,
+                    peer,
+                    place,
+                };
+                tokio::spawn(connection.serve(http.clone(), router.clone(), stop.clone()));
+            }
+            (_, Err(error)) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+            (Err(_), _) => break,
+        }
+    }
+    drop(listener);
+    let all = u32::try_from(settings.max_connections).unwrap_or(u32::MAX);
+    let drained = tokio::time::timeout(settings.drain, places.acquire_many(all)).await;
+    if drained.is_err() {
+        tracing::warn!("connections were still open when the time to end them was over");
+    }
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // A sender that is gone is as good as a word to stop.
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+fn protocol(settings: &Settings) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(settings.head_timeout)
+        .max_buf_size(MAX_HEAD_BYTES);
+    http
+}
+
+struct Connection {
+    stream: TcpStream,
+    peer: SocketAddr,
+    /// Given back when the connection ends.
+    place: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    async fn serve(self, http: http1::Builder, router: Router, mut stop: watch::Receiver<bool>) {
+        let Connection {
+            stream,
+            peer,
+            place,
+        } = self;
+        // Answers are small and must not wait to be filled up.
+        let _ = stream.set_nodelay(true);
+        let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(Peer(peer));
+            let mut router = router.clone();
+            async move { Ok::<_, Infallible>(Service::call(&mut router, request).await?) }
+        });
+        let connection = http.serve_connection(TokioIo::new(stream), service);
+        let mut connection = std::pin::pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = stopped(&mut stop) => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, %peer, "a connection ended badly");
+        }
+        drop(place);
+    }
+}

@@ -1,0 +1,39 @@
+//! Gives back what is no longer needed: walks over the ledger in small bites with pauses, so
+//! that claims never wait for it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use semel_store::StoreError;
+
+use crate::app::App;
+
+/// Between two bites.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Between two passes over the whole ledger.
+const PASS_EVERY: Duration = Duration::from_secs(3600);
+
+pub(super) async fn run(app: Arc<App>) {
+    loop {
+        if let Err(error) = pass(&app).await {
+            tracing::warn!(%error, "a pass of the sweeper was not finished");
+        }
+        tokio::time::sleep(PASS_EVERY).await;
+    }
+}
+
+async fn pass(app: &App) -> Result<(), StoreError> {
+    let (mut after, mut swept) = (0, 0);
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let bite = app.store.sweep_bite(after).await?;
+        swept += bite.swept;
+        after = bite.next;
+        if after == 0 {
+            break;
+        }
+    }
+    app.store.give_back().await?;
+    tracing::debug!(swept, "swept");
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! `GET /v1/ledger…`: what is on record.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use semel_ledger::{EffectId, Scope, State as EffectState};
+use semel_store::{Filter, ReceiptFilter, Record, Store};
+
+use crate::app::App;
+use crate::guard::missing;
+use crate::out::Object;
+use crate::problem::Problem;
+use crate::query::{Query, cursor, invalid};
+use crate::target::Target;
+use crate::view::{self, Texts};
+
+const PARAMETERS: [&str; 7] = [
+    "scope",
+    "state",
+    "external_id",
+    "prefix",
+    "since",
+    "limit",
+    "after",
+];
+/// How many receipts are shown with an effect.
+const RECEIPTS_SHOWN: usize = 20;
+
+/// `GET /v1/ledger`
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let query = Query::parse(request.uri().query(), &PARAMETERS)?;
+    let filter = Filter {
+        scope: query.one("scope")?.map(Scope::new).transpose()?,
+        states: states(&query)?,
+        external_id: query.one("external_id")?.map(str::to_owned),
+        key_prefix: query.one("prefix")?.map(str::to_owned),
+        since: query.time("since")?,
+        after: query.after()?,
+        limit: query.limit()?,
+    };
+    let page = app.store.list(&filter).await?;
+    let now = app.store.now();
+    let live = page.items.iter().filter(|r| !view::is_forgotten(r, now));
+    let mut out = Object::new();
+    out.list("effects", live, |out, record| {
+        view::effect(out, record, &Texts::inline(record), now);
+    });
+    out.text_or_null("next", page.next.map(cursor).as_deref());
+    Ok(out.respond(StatusCode::OK))
+}
+
+fn states(query: &Query) -> Result<Vec<EffectState>, Problem> {
+    let words = query.all("state").flat_map(|value| value.split(','));
+    let wrong = || {
+        let names = EffectState::ALL.map(EffectState::name).join(", ");
+        invalid("state", &format!("must be some of {names}"))
+    };
+    words
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .map(|word| EffectState::named(word).ok_or_else(wrong))
+        .collect()
+}
+
+/// `GET /v1/ledger/{scope}/{key}`
+pub(crate) async fn get(
+    State(app): State<Arc<App>>,
+    Target(effect): Target,
+) -> Result<Response, Problem> {
+    let record = app.store.load(&effect).await?;
+    let record = record.filter(|record| !view::is_forgotten(record, app.store.now()));
+    let record = record.ok_or_else(|| missing(&effect))?;
+    show(&app.store, &effect, &record).await
+}
+
+/// One effect with all that is known of it.
+pub(crate) async fn show(
+    store: &Store,
+    effect: &EffectId,
+    record: &Record,
+) -> Result<Response, Problem> {
+    let mut texts = Texts::default();
+    if let Some(stored) = &record.input {
+        texts.input = store.text(stored).await?;
+    }
+    if let Some(stored) = &record.result {
+        texts.result = store.text(stored).await?;
+    }
+    let turns = store.turns(record).await?;
+    let receipts = store
+        .receipts(&ReceiptFilter {
+            effect: Some(effect.hash()),
+            limit: RECEIPTS_SHOWN,
+            ..ReceiptFilter::default()
+        })
+        .await?;
+    let now = store.now();
+    let mut out = Object::new();
+    view::effect(&mut out, record, &texts, now);
+    view::life(&mut out, record, &turns, now);
+    out.list("receipts", &receipts.items, view::receipt);
+    Ok(out.respond(StatusCode::OK))
+}

@@ -1,0 +1,207 @@
+//! Which path leads where, and who may go there.
+//!
+//! Every route passes one gate that asks for the token, counts the answer and times it. What is
+//! not in [`ROUTES`] does not exist; under `/v1/` even that is told only to callers with a token.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, delete, get, post, put};
+
+use crate::app::App;
+use crate::auth::{self};
+use crate::code::Code;
+use crate::metrics::RouteMetrics;
+use crate::problem::Problem;
+use crate::{blobs, decide, guard, health, import, ledger, once, receipts, settle, tokens};
+
+/// A path and its methods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The path, with `{names}` for what varies.
+    pub path: &'static str,
+    /// The methods, in lower case.
+    pub methods: &'static [&'static str],
+    /// Whether a token is needed.
+    pub token: bool,
+}
+
+const fn route(path: &'static str, methods: &'static [&'static str]) -> Route {
+    let token = true;
+    Route {
+        path,
+        methods,
+        token,
+    }
+}
+
+const fn open(path: &'static str) -> Route {
+    let (methods, token) = (&["get"] as &[&str], false);
+    Route {
+        path,
+        methods,
+        token,
+    }
+}
+
+/// Every path there is.
+pub const ROUTES: [Route; 18] = [
+    route("/v1/guard/{scope}/{key}", &["post", "put"]),
+    route("/v1/guard/{scope}/{key}/heartbeat", &["post"]),
+    route("/v1/guard/{scope}/{key}/abandon", &["post"]),
+    route("/v1/once/{scope}/{key}", &["post"]),
+    route("/v1/ledger", &["get"]),
+    route("/v1/ledger/import", &["post"]),
+    route("/v1/ledger/{scope}/{key}", &["get"]),
+    route("/v1/ledger/{scope}/{key}/decide", &["post"]),
+    route("/v1/receipts", &["get"]),
+    route("/v1/receipts/tally", &["get"]),
+    route("/v1/blobs", &["put"]),
+    route("/v1/blobs/{hash}", &["get"]),
+    route("/v1/tokens", &["get", "post"]),
+    route("/v1/tokens/{id}", &["delete"]),
+    open("/healthz"),
+    open("/readyz"),
+    open("/openapi.json"),
+    open("/errors/{code}"),
+];
+/// Open to this machine, with a token to others.
+pub(crate) const METRICS: &str = "/metrics";
+
+fn methods(path: &str) -> MethodRouter<Arc<App>> {
+    match path {
+        "/v1/guard/{scope}/{key}" => post(guard::claim).put(settle::settle),
+        "/v1/guard/{scope}/{key}/heartbeat" => post(guard::heartbeat),
+        "/v1/guard/{scope}/{key}/abandon" => post(guard::abandon),
+        "/v1/once/{scope}/{key}" => post(once::once),
+        "/v1/ledger" => get(ledger::list),
+        "/v1/ledger/import" => post(import::import),
+        "/v1/ledger/{scope}/{key}" => get(ledger::get),
+        "/v1/ledger/{scope}/{key}/decide" => post(decide::decide),
+        "/v1/receipts" => get(receipts::list),
+        "/v1/receipts/tally" => get(receipts::tally),
+        "/v1/blobs" => put(blobs::put),
+        "/v1/blobs/{hash}" => get(blobs::get),
+        "/v1/tokens" => get(tokens::list).post(tokens::add),
+        "/v1/tokens/{id}" => delete(tokens::revoke),
+        "/healthz" => get(health::alive),
+        "/readyz" => get(health::ready),
+        "/openapi.json" => get(health::openapi),
+        "/errors/{code}" => get(health::page),
+        METRICS => get(health::metrics),
+        _ => MethodRouter::new(),
+    }
+}
+
+/// All endpoints, for a connection or for the same process.
+pub fn router(app: Arc<App>) -> Router {
+    let gated = |path: &'static str, entry: Entry| {
+        let gate = Gate {
+            app: Arc::clone(&app),
+            metrics: app.metrics.route(path),
+            entry,
+        };
+        from_fn_with_state(gate, pass)
+    };
+    let mut router = Router::new();
+    for Route { path, token, .. } in ROUTES {
+        let entry = if token { Entry::Token } else { Entry::Open };
+        let methods = methods(path).fallback(method_not_allowed);
+        router = router.route(path, methods.layer(gated(path, entry)));
+    }
+    let metrics = methods(METRICS).fallback(method_not_allowed);
+    let metrics = metrics.layer(gated(METRICS, Entry::Metrics));
+    let nowhere = MethodRouter::new().fallback(not_found);
+    let nowhere = nowhere.layer(gated("none", Entry::Nowhere));
+    router
+        .route(METRICS, metrics)
+        .fallback_service(nowhere.with_state(Arc::clone(&app)))
+        .with_state(app)
+}
+
+/// Who may pass.
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    Open,
+    Token,
+    /// Everybody on this machine, others with a token.
+    Metrics,
+    /// No such path: under `/v1/` with a token.
+    Nowhere,
+}
+
+#[derive(Clone, Debug)]
+struct Gate {
+    app: Arc<App>,
+    metrics: RouteMetrics,
+    entry: Entry,
+}
+
+/// The other end of the connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
+
+async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let response = match gate.admit(&mut request).await {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    gate.metrics.answered(response.status(), started.elapsed());
+    response
+}
+
+impl Gate {
+    async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
+        let needed = match self.entry {
+            Entry::Open => false,
+            Entry::Token => true,
+            Entry::Metrics => !is_local(request),
+            Entry::Nowhere => request.uri().path().starts_with("/v1/"),
+        };
+        if needed {
+            let caller = auth::identify(&self.app, request.headers()).await?;
+            request.extensions_mut().insert(caller);
+        }
+        Ok(())
+    }
+}
+
+fn is_local(request: &Request) -> bool {
+    let peer = request.extensions().get::<Peer>();
+    peer.is_some_and(|Peer(address)| address.ip().to_canonical().is_loopback())
+}
+
+async fn method_not_allowed(request: Request) -> Problem {
+    let detail = format!("this path has no method {}", request.method());
+    Problem::new(Code::MethodNotAllowed, detail).fix("the header `Allow` names those it has")
+}
+
+/// Tells a path without a key from one that leads nowhere.
+async fn not_found(request: Request) -> Problem {
+    let path = request.uri().path();
+    let mut segments = path.split('/').skip(1);
+    let front = (segments.next(), segments.next());
+    let of_effect = matches!(front, (Some("v1"), Some("guard" | "once" | "ledger")));
+    let names: Vec<&str> = segments.collect();
+    if of_effect && (names.len() < 2 || names[..2].contains(&"")) {
+        let missing = match names.first() {
+            None | Some(&"") => "scope",
+            Some(_) => "key",
+        };
+        let detail = format!("the path has no {missing}: /v1/…/SCOPE/KEY is needed");
+        return Problem::new(Code::KeyMissing, detail)
+            .field(missing)
+            .fix("check that the expression that fills in the key is not empty");
+    }
+    let problem = Problem::new(Code::NotFound, "there is nothing at this path");
+    if of_effect {
+        return problem.fix("a / inside a scope or key is written %2F");
+    }
+    problem.fix("GET /openapi.json lists all paths")
+}

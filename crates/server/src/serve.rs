@@ -1,0 +1,83 @@
+//! A server's whole life: join, serve, do the duties, stop in good order.
+
+use std::sync::Arc;
+
+use semel_store::{Store, StoreError};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::{connection, duties, router};
+
+/// Why a server ended other than by being told to.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// It could not join the other nodes.
+    #[error("the server could not join the store")]
+    Join {
+        /// Why.
+        source: StoreError,
+    },
+    /// The store can no longer promise durability.
+    #[error("the store failed; start again to recover what is on disk")]
+    StoreFailed,
+    /// What waited to be written when the server ended was not.
+    #[error("the last receipts could not be written")]
+    Close {
+        /// Why.
+        source: StoreError,
+    },
+}
+
+/// Serves until `shutdown` is ready: connections end within their time, the store is left and closed.
+///
+/// # Errors
+/// [`ServeError`]; on [`ServeError::StoreFailed`] the process must exit.
+pub async fn serve(
+    app: Arc<App>,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    join(&app)
+        .await
+        .map_err(|source| ServeError::Join { source })?;
+    let duties = duties::start(&app);
+    let (stop, stopping) = watch::channel(false);
+    let serving = tokio::spawn({
+        let (router, app) = (router(Arc::clone(&app)), Arc::clone(&app));
+        async move { connection::accept(listener, router, &app.settings, stopping).await }
+    });
+    let failed = tokio::select! {
+        () = shutdown => false,
+        () = app.store.failed() => true,
+    };
+    stop.send_replace(true);
+    // A store that fails while connections end must still be noticed.
+    let ended = serving.await;
+    if let Err(error) = ended {
+        tracing::error!(%error, "the accept loop ended badly");
+    }
+    drop(duties);
+    if failed {
+        return Err(ServeError::StoreFailed);
+    }
+    leave(&app.store)
+        .await
+        .map_err(|source| ServeError::Close { source })
+}
+
+async fn join(app: &App) -> Result<(), StoreError> {
+    let node = app.store.join(&app.settings.node).await?;
+    tracing::info!(node = node.node, epoch = node.epoch, name = %node.name, "joined");
+    // Only PostgreSQL is shared: elsewhere a lock says that every other node is dead.
+    let alone = app.store.kind() != "postgres";
+    app.store.take_over(alone).await.map(drop)
+}
+
+async fn leave(store: &Store) -> Result<(), StoreError> {
+    store.write_receipts().await?;
+    if let Err(error) = store.leave().await {
+        tracing::warn!(%error, "could not leave in good order; others will notice");
+    }
+    store.close().await
+}

@@ -1,0 +1,102 @@
+//! API tokens: made here, shown once, kept as hashes.
+
+use std::sync::Arc;
+
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use semel_store::blob::hex;
+use semel_store::store::random_bytes;
+use semel_store::token::TokenChange;
+use semel_store::{Change, Store, StoreError, Token};
+
+use crate::app::App;
+use crate::body;
+use crate::code::Code;
+use crate::out::Object;
+use crate::problem::Problem;
+use crate::query::Query;
+
+/// What is kept of a token.
+#[must_use]
+pub fn hash(clear: &str) -> [u8; 32] {
+    *blake3::hash(clear.as_bytes()).as_bytes()
+}
+
+/// Makes a token. Its clear text (`smt_…`) is given this once and kept nowhere.
+///
+/// # Errors
+/// [`StoreError`] if it could not be written.
+pub async fn issue(store: &Store, name: &str) -> Result<(String, Token), StoreError> {
+    let clear = format!("smt_{}", hex(&random_bytes::<32>()));
+    let token = Token {
+        id: format!("tok_{}", hex(&random_bytes::<8>())),
+        name: name.to_owned(),
+        hash: hash(&clear),
+        created_at: store.now(),
+        revoked_at: None,
+    };
+    let change = Change::Token(TokenChange::Add(token.clone()));
+    store.commit(vec![change]).await?;
+    Ok((clear, token))
+}
+
+fn show(out: &mut Object, token: &Token) {
+    out.text("id", &token.id)
+        .text("name", &token.name)
+        .time("created_at", token.created_at)
+        .time_or_null("revoked_at", token.revoked_at);
+}
+
+/// `GET /v1/tokens`
+pub(crate) async fn list(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Response, Problem> {
+    Query::parse(request.uri().query(), &[])?;
+    let tokens = app.store.tokens().await?;
+    let mut out = Object::new();
+    out.list("tokens", &tokens, show);
+    Ok(out.respond(StatusCode::OK))
+}
+
+/// `POST /v1/tokens`
+pub(crate) async fn add(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Response, Problem> {
+    Query::parse(request.uri().query(), &[])?;
+    let document = body::required(&app, request).await?;
+    let fields = document.fields()?;
+    fields.only(&["name"])?;
+    let name = fields.name("name")?;
+    let name = fields.need("name", name)?;
+    let (clear, token) = issue(&app.store, &name).await?;
+    app.registry.refresh(&app.store).await?;
+    let mut out = Object::new();
+    show(&mut out, &token);
+    out.text("token", &clear);
+    Ok(out.respond(StatusCode::CREATED))
+}
+
+/// `DELETE /v1/tokens/{id}`
+pub(crate) async fn revoke(
+    State(app): State<Arc<App>>,
+    segments: RawPathParams,
+    request: Request,
+) -> Result<Response, Problem> {
+    Query::parse(request.uri().query(), &[])?;
+    let id = segments.iter().next().map_or("", |(_, value)| value);
+    let change = Change::Token(TokenChange::Revoke { id: id.to_owned() });
+    app.store.commit(vec![change]).await?;
+    app.registry.refresh(&app.store).await?;
+    let tokens = app.store.tokens().await?;
+    let token = tokens.iter().find(|token| token.id == id);
+    let token = token.ok_or_else(|| {
+        Problem::new(Code::TokenMissing, "there is no token with that id")
+            .fix("GET /v1/tokens lists the ids")
+    })?;
+    let mut out = Object::new();
+    show(&mut out, token);
+    Ok(out.respond(StatusCode::OK))
+}
