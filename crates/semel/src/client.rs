@@ -98,11 +98,6 @@ impl Client {
         })
     }
 
-    /// Whether the ledger is a file that only this machine can write.
-    pub(crate) fn is_local_file(&self) -> bool {
-        matches!(self.target, Target::Data { .. })
-    }
-
     /// The flags with which another command reaches the same ledger.
     pub(crate) fn flags(&self) -> String {
         match &self.target {
@@ -122,9 +117,7 @@ impl Client {
     /// Gets hold of the ledger.
     pub(crate) async fn connect(&self, access: Access) -> anyhow::Result<Session> {
         match &self.target {
-            Target::Server { url, token } => {
-                Ok(Session::Remote(Remote::new(url, token.clone())?))
-            }
+            Target::Server { url, token } => Ok(Session::Remote(Remote::new(url, token.clone())?)),
             Target::Postgres(url) => {
                 let location = Location::Postgres(url.clone());
                 let embedded = Embedded::open(&location, None, self.remember, self.keep).await?;

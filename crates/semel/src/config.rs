@@ -192,9 +192,12 @@ impl Config {
         };
         setting.value.parse().map(Some).map_err(|_| {
             let shown = redacted(&setting.value);
-            Failure::usage(format!("store {shown:?} is not an address ({})", setting.origin))
-                .fix("write sqlite:PATH or postgres://USER@HOST/DATABASE")
-                .into()
+            Failure::usage(format!(
+                "store {shown:?} is not an address ({})",
+                setting.origin
+            ))
+            .fix("write sqlite:PATH or postgres://USER@HOST/DATABASE")
+            .into()
         })
     }
 
@@ -251,14 +254,14 @@ fn from_environment(
     let plain = name.in_environment();
     let by_file = format!("{plain}_FILE");
     match (environment(&plain), environment(&by_file)) {
-        (Some(_), Some(_)) => Err(Failure::usage(format!("both {plain} and {by_file} are set"))
-            .fix("unset one of them")
-            .into()),
+        (Some(_), Some(_)) => Err(
+            Failure::usage(format!("both {plain} and {by_file} are set"))
+                .fix("unset one of them")
+                .into(),
+        ),
         (Some(value), None) => Ok(Some((value, Origin::Environment(plain)))),
         // The token stays in its file until it is needed.
-        (None, Some(path)) if name == Name::Token => {
-            Ok(Some((path, Origin::Environment(by_file))))
-        }
+        (None, Some(path)) if name == Name::Token => Ok(Some((path, Origin::Environment(by_file)))),
         (None, Some(path)) => {
             let text = std::fs::read_to_string(&path).map_err(|error| {
                 Failure::usage(format!("{by_file}: cannot read {path}: {error}"))

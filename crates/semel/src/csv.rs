@@ -60,7 +60,10 @@ impl Reader<'_> {
             false => field.strip_suffix('\r').unwrap_or(field),
         };
         if field.contains('"') {
-            return Err((self.line, "has a quote inside a field that does not begin with one"));
+            return Err((
+                self.line,
+                "has a quote inside a field that does not begin with one",
+            ));
         }
         self.rest = rest;
         Ok(field.to_owned())
@@ -98,11 +101,18 @@ mod tests {
     fn records_know_their_lines() {
         let text = "\u{feff}a,b\r\n\"x, \"\"y\"\"\n2\",z\n\n,\"\"\nlast";
         let records = read(text).unwrap();
-        let expect: [(usize, &[&str]); 4] =
-            [(1, &["a", "b"]), (2, &["x, \"y\"\n2", "z"]), (5, &["", ""]), (6, &["last"])];
+        let expect: [(usize, &[&str]); 4] = [
+            (1, &["a", "b"]),
+            (2, &["x, \"y\"\n2", "z"]),
+            (5, &["", ""]),
+            (6, &["last"]),
+        ];
         assert_eq!(records.len(), expect.len());
         for (record, (line, fields)) in records.iter().zip(expect) {
-            assert_eq!((record.line, &record.fields[..]), (line, &fields.map_owned()[..]));
+            assert_eq!(
+                (record.line, &record.fields[..]),
+                (line, &fields.map_owned()[..])
+            );
         }
     }
 

@@ -123,7 +123,7 @@ pub(crate) fn print_line(line: &str) {
 pub(crate) fn print_table(header: &[&str], rows: Vec<Vec<String>>) {
     let mut table = comfy_table::Table::new();
     table
-        .load_preset(comfy_table::presets::NOTHING)
+        .load_style(comfy_table::presets::NOTHING)
         .set_content_arrangement(comfy_table::ContentArrangement::Disabled)
         .set_header(header.iter().map(|name| name.to_uppercase()));
     let tones: Vec<Tone> = rows

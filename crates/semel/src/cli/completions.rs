@@ -5,7 +5,9 @@ use clap_complete::Shell;
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel completions bash > ~/.local/share/bash-completion/completions/semel")]
+#[command(
+    after_help = "EXAMPLE\n  semel completions bash > ~/.local/share/bash-completion/completions/semel"
+)]
 pub(crate) struct Completions {
     /// Which shell
     shell: Shell,

@@ -46,7 +46,12 @@ impl ConfigVerb {
             let value = setting.map_or_else(|| "-".to_owned(), |s| visible(name, s));
             let from = setting.filter(|_| origin).map(|setting| &setting.origin);
             let from = from.map(|from| format!("  ({from})")).unwrap_or_default();
-            print_line(&format!("{:<10}{}{}", name.text(), shown(&value), shown(&from)));
+            print_line(&format!(
+                "{:<10}{}{}",
+                name.text(),
+                shown(&value),
+                shown(&from)
+            ));
         }
         Ok(0)
     }

@@ -52,7 +52,10 @@ pub(super) fn decide_command(effect: &EffectId, decision: &str, flags: &str) -> 
 /// All that a person can decide, each with its command.
 pub(super) fn decide_help(effect: &EffectId, flags: &str) -> String {
     let line = |meaning: &str, decision: &str| {
-        format!("  {meaning:<32}{}\n", decide_command(effect, decision, flags))
+        format!(
+            "  {meaning:<32}{}\n",
+            decide_command(effect, decision, flags)
+        )
     };
     [
         "Look at the destination, then say what is true:\n".to_owned(),

@@ -10,7 +10,9 @@ use crate::term::print_line;
 
 /// Explain an error code
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel explain stale_token\n  semel explain        # lists all codes")]
+#[command(
+    after_help = "EXAMPLE\n  semel explain stale_token\n  semel explain        # lists all codes"
+)]
 pub(crate) struct Explain {
     /// The code, as in the member `code` of an error; without one, all are listed
     code: Option<String>,
@@ -48,7 +50,12 @@ fn list(json: bool) -> anyhow::Result<u8> {
         return Ok(0);
     }
     for code in Code::ALL {
-        print_line(&format!("{:<28}{}  {}", code.name(), code.status().as_u16(), code.title()));
+        print_line(&format!(
+            "{:<28}{}  {}",
+            code.name(),
+            code.status().as_u16(),
+            code.title()
+        ));
     }
     Ok(0)
 }

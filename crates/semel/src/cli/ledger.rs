@@ -13,11 +13,13 @@ use clap::{Args, Subcommand};
 use super::Context;
 use crate::client::Client;
 
-pub(super) use page::pages;
+pub(super) use page::{Part, pages};
 
 /// List, look at, decide, import and export effects
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel ledger ls --state unknown\n  semel ledger get welcome-email cust_8821")]
+#[command(
+    after_help = "EXAMPLE\n  semel ledger ls --state unknown\n  semel ledger get welcome-email cust_8821"
+)]
 pub(crate) struct Ledger {
     #[command(subcommand)]
     verb: LedgerVerb,

@@ -155,7 +155,11 @@ impl Once {
         signals: &mut signals::Signals,
     ) -> anyhow::Result<u8> {
         if let Some(signal) = signals.pending() {
-            settle::settle(job, Outcome::released("stopped by a signal before it started")).await?;
+            settle::settle(
+                job,
+                Outcome::released("stopped by a signal before it started"),
+            )
+            .await?;
             return Ok(signals::exit_code(signal));
         }
         let hold = hold::Hold::start(Arc::clone(job));
@@ -241,7 +245,10 @@ async fn not_started(
         std::io::ErrorKind::NotFound => 127,
         _ => 126,
     };
-    let reason = format!("the command could not be started: {}: {error}", shown(&name));
+    let reason = format!(
+        "the command could not be started: {}: {error}",
+        shown(&name)
+    );
     eprintln!("semel: {reason}");
     let settled = settle::settle(job, Outcome::not_started(reason)).await?;
     if job.json {

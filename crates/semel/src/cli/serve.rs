@@ -53,9 +53,8 @@ EXAMPLE
 
 impl Serve {
     pub(super) fn flags(&self) -> Flags {
-        let flag = |name, flag, value: &Option<String>| {
-            value.clone().map(|value| (name, flag, value))
-        };
+        let flag =
+            |name, flag, value: &Option<String>| value.clone().map(|value| (name, flag, value));
         [
             flag(Name::Listen, "--listen", &self.listen),
             flag(Name::Remember, "--remember", &self.remember),
@@ -155,10 +154,14 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
 /// Why a store is not opened, with what to do.
 pub(super) fn refused(error: OpenError) -> anyhow::Error {
     let fix = match &error {
-        OpenError::InUse { .. } => "stop the other process, or choose another directory with --data",
+        OpenError::InUse { .. } => {
+            "stop the other process, or choose another directory with --data"
+        }
         OpenError::Newer { .. } => "install the newer semel, or restore a backup made by this one",
         OpenError::NetworkFileSystem { .. } => "choose a local directory with --data",
-        OpenError::File { .. } => "check that the directory is yours and writable, or choose another with --data",
+        OpenError::File { .. } => {
+            "check that the directory is yours and writable, or choose another with --data"
+        }
         _ => return error.into(),
     };
     let message = match std::error::Error::source(&error) {
@@ -184,9 +187,11 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
-        let mut next = async move || tokio::select! {
-            _ = terminate.recv() => 15,
-            _ = interrupt.recv() => 2,
+        let mut next = async move || {
+            tokio::select! {
+                _ = terminate.recv() => 15,
+                _ = interrupt.recv() => 2,
+            }
         };
         next().await;
         eprintln!("semel: stopping; once more to stop at once");

@@ -34,7 +34,10 @@ enum TokensVerb {
     #[command(after_help = "EXAMPLE\n  semel tokens ls --json")]
     Ls,
     /// Make a token and print it, this once
-    #[command(alias = "add", after_help = "EXAMPLE\n  semel tokens create n8n --out n8n.token")]
+    #[command(
+        alias = "add",
+        after_help = "EXAMPLE\n  semel tokens create n8n --out n8n.token"
+    )]
     Create {
         /// What to call it
         name: String,
@@ -93,13 +96,25 @@ async fn list(client: &Client, json: bool) -> anyhow::Result<()> {
         return Context::print_json(&listed);
     }
     let row = |token: &Token| {
-        let state = if token.revoked_at.is_some() { "revoked" } else { "valid" };
+        let state = if token.revoked_at.is_some() {
+            "revoked"
+        } else {
+            "valid"
+        };
         vec![
             state.to_owned(),
             token.id.clone(),
             shown(&token.name).into_owned(),
-            token.created_at.as_deref().map(when::short).unwrap_or_default(),
-            token.revoked_at.as_deref().map(when::short).unwrap_or_default(),
+            token
+                .created_at
+                .as_deref()
+                .map(when::short)
+                .unwrap_or_default(),
+            token
+                .revoked_at
+                .as_deref()
+                .map(when::short)
+                .unwrap_or_default(),
         ]
     };
     let rows = listed.tokens.iter().map(row).collect();
@@ -110,9 +125,15 @@ async fn list(client: &Client, json: bool) -> anyhow::Result<()> {
 async fn create(client: &Client, name: &str, out: Option<&Path>, json: bool) -> anyhow::Result<()> {
     if let Some(out) = out.filter(|out| out.exists()) {
         let message = format!("{} is there already", out.display());
-        return Err(Failure::usage(message).fix("name a new file, or remove that one").into());
+        return Err(Failure::usage(message)
+            .fix("name a new file, or remove that one")
+            .into());
     }
-    let call = Call::json(Method::POST, "/v1/tokens".to_owned(), &json!({"name": name}));
+    let call = Call::json(
+        Method::POST,
+        "/v1/tokens".to_owned(),
+        &json!({"name": name}),
+    );
     let mut token: Token = ask(client, Access::Create, call).await?.read()?;
     let clear = token.token.clone().unwrap_or_default();
     if let Some(out) = out {
@@ -126,7 +147,10 @@ async fn create(client: &Client, name: &str, out: Option<&Path>, json: bool) -> 
         Some(out) => eprintln!("semel: made {}; it is in {}", token.id, out.display()),
         None => {
             print_line(&clear);
-            eprintln!("semel: made {}; this is the only time it is shown", token.id);
+            eprintln!(
+                "semel: made {}; this is the only time it is shown",
+                token.id
+            );
         }
     }
     Ok(())

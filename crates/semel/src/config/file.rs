@@ -48,7 +48,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<Found>, Problem> {
         let line = line_at(key.span().start);
         let word: &str = key.get_ref();
         let Some(name) = Name::ALL.into_iter().find(|name| name.in_file() == word) else {
-            return Err((line, format!("there is no setting {word:?}"), Some(help(word))));
+            return Err((
+                line,
+                format!("there is no setting {word:?}"),
+                Some(help(word)),
+            ));
         };
         let DeValue::String(value) = value.get_ref() else {
             let problem = format!("{word} must be a text in quotes");

@@ -1,10 +1,6 @@
 use super::*;
 
-fn gathered(
-    flags: Flags,
-    variables: &[(&str, &str)],
-    files: &[PathBuf],
-) -> anyhow::Result<Config> {
+fn gathered(flags: Flags, variables: &[(&str, &str)], files: &[PathBuf]) -> anyhow::Result<Config> {
     let environment = |name: &str| {
         variables
             .iter()
@@ -21,11 +17,18 @@ fn gathered(
 #[test]
 fn the_nearest_origin_wins() {
     let dir = tempfile::tempdir().unwrap();
-    let (near, far) = (dir.path().join("semel.toml"), dir.path().join("config.toml"));
+    let (near, far) = (
+        dir.path().join("semel.toml"),
+        dir.path().join("config.toml"),
+    );
     std::fs::write(&near, "keep = \"3d\"\nremember = \"3d\"\n").unwrap();
     std::fs::write(&far, "# mine\n\nlisten = \"127.0.0.1:4\"\nkeep = \"4d\"\n").unwrap();
     let flags = vec![(Name::Data, "--data", "/one".to_owned())];
-    let variables = [("SEMEL_DATA", "/two"), ("SEMEL_REMEMBER", "2d"), ("HOME", "/h")];
+    let variables = [
+        ("SEMEL_DATA", "/two"),
+        ("SEMEL_REMEMBER", "2d"),
+        ("HOME", "/h"),
+    ];
     let config = gathered(flags, &variables, &[near, far.clone()]).unwrap();
     let of = |name| config.setting(name).unwrap();
     assert_eq!(of(Name::Data).value, "/one");
@@ -73,14 +76,20 @@ fn a_variable_may_name_a_file_but_not_both() {
     assert_eq!(config.text(Name::Store), Some("postgres://u:pw@h/d"));
     let both = [("SEMEL_STORE_FILE", path), ("SEMEL_STORE", "memory:")];
     let error = gathered(Vec::new(), &both, &[]).unwrap_err().to_string();
-    assert!(error.contains("both SEMEL_STORE and SEMEL_STORE_FILE"), "{error}");
+    assert!(
+        error.contains("both SEMEL_STORE and SEMEL_STORE_FILE"),
+        "{error}"
+    );
 }
 
 #[test]
 fn passwords_are_not_shown() {
     for (address, text) in [
         ("postgres://u:pw@h/d", "postgres://u:…@h/d"),
-        ("postgres://h/d?user=u&password=pw&x=1", "postgres://h/d?user=u&password=…&x=1"),
+        (
+            "postgres://h/d?user=u&password=pw&x=1",
+            "postgres://h/d?user=u&password=…&x=1",
+        ),
         ("postgres://u@h/d", "postgres://u@h/d"),
         ("sqlite:/x.db", "sqlite:/x.db"),
     ] {

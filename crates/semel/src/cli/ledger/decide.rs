@@ -14,7 +14,9 @@ use crate::term::{print_line, shown};
 
 /// Say what is true of an effect whose outcome is unknown
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel ledger decide nightly 2026-03-01 --decision resend --note \"no report in the inbox\"")]
+#[command(
+    after_help = "EXAMPLE\n  semel ledger decide nightly 2026-03-01 --decision resend --note \"no report in the inbox\""
+)]
 pub(super) struct Decide {
     #[command(flatten)]
     effect: Named,

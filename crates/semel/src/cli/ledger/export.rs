@@ -13,7 +13,9 @@ use crate::client::{Access, Call, Client, Session, ledger};
 
 /// Print effects as JSON Lines
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel ledger export --state done > done.jsonl\n  semel ledger import done.jsonl --data /other")]
+#[command(
+    after_help = "EXAMPLE\n  semel ledger export --state done > done.jsonl\n  semel ledger import done.jsonl --data /other"
+)]
 pub(super) struct Export {
     #[command(flatten)]
     filter: Filter,

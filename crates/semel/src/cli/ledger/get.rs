@@ -12,7 +12,9 @@ use crate::when;
 
 /// Show one effect: state, attempts, result, receipts, decisions
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel ledger get welcome-email cust_8821\n  semel ledger get nightly report/2026-03-01 --json")]
+#[command(
+    after_help = "EXAMPLE\n  semel ledger get welcome-email cust_8821\n  semel ledger get nightly report/2026-03-01 --json"
+)]
 pub(super) struct Get {
     #[command(flatten)]
     effect: Named,
@@ -88,7 +90,10 @@ impl Effect {
         let paint = Paint::stdout();
         let row = |name: &str, value: &str| {
             if !value.is_empty() {
-                print_line(&format!("{} {value}", paint.on(Tone::Dim, &format!("{name:<12}"))));
+                print_line(&format!(
+                    "{} {value}",
+                    paint.on(Tone::Dim, &format!("{name:<12}"))
+                ));
             }
         };
         let time = |at: &Option<String>| at.as_deref().map(|at| when::short(at) + " UTC");
@@ -109,7 +114,10 @@ impl Effect {
         row("input", &excerpt(self.input.as_deref()));
         row("result", &excerpt(self.result.as_deref()));
         if self.tombstone {
-            row("kept", "only the outcome; input, result and receipts are past their time");
+            row(
+                "kept",
+                "only the outcome; input, result and receipts are past their time",
+            );
         }
         self.print_life(paint);
         if matches!(self.state.as_str(), "unknown" | "review") {
@@ -124,10 +132,21 @@ impl Effect {
         for turn in &self.life {
             let at = turn.at.as_deref().map(when::short).unwrap_or_default();
             let by = turn.by.as_deref().map(|by| format!(" by {}", shown(by)));
-            let note = turn.note.as_deref().map(|note| format!(": {}", shown(note)));
+            let note = turn
+                .note
+                .as_deref()
+                .map(|note| format!(": {}", shown(note)));
             let (by, note) = (by.unwrap_or_default(), note.unwrap_or_default());
-            let Turn { attempt, from, to, cause, .. } = turn;
-            print_line(&format!("  {at}  attempt {attempt}  {from} → {to}  {cause}{by}{note}"));
+            let Turn {
+                attempt,
+                from,
+                to,
+                cause,
+                ..
+            } = turn;
+            print_line(&format!(
+                "  {at}  attempt {attempt}  {from} → {to}  {cause}{by}{note}"
+            ));
         }
         if !self.receipts.is_empty() {
             let title = "receipts (refused claims, the newest first)";
@@ -154,6 +173,10 @@ fn excerpt(value: Option<&RawValue>) -> String {
         return String::new();
     }
     let end = text.floor_char_boundary(SHOWN_BYTES);
-    let more = if end < text.len() { "… (--json shows all)" } else { "" };
+    let more = if end < text.len() {
+        "… (--json shows all)"
+    } else {
+        ""
+    };
     shown_lines(&text[..end]) + more
 }

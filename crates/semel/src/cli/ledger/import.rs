@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use hyper::Method;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -55,6 +55,12 @@ struct Counts {
     existing: u64,
 }
 
+/// Not made with `json!`, which would round numbers.
+#[derive(Debug, Serialize)]
+struct Body<'a> {
+    effects: Vec<&'a RawValue>,
+}
+
 impl Import {
     pub(super) async fn run(self, client: &Client, json: bool) -> anyhow::Result<u8> {
         let text = self.text()?;
@@ -62,7 +68,10 @@ impl Import {
         self.tell_wrong(&rows);
         if !rows.wrong.is_empty() && !self.skip_bad {
             let count = rows.wrong.len();
-            let message = format!("{count} of {} lines are wrong; nothing was imported", total(&rows));
+            let message = format!(
+                "{count} of {} lines are wrong; nothing was imported",
+                total(&rows)
+            );
             return Err(Failure::usage(message)
                 .fix("correct them, or leave them out with --skip-bad")
                 .into());
@@ -72,7 +81,11 @@ impl Import {
         session.close().await?;
         let (wrong, not_done) = (rows.wrong.len(), rows.not_done.len());
         if json {
-            let errors: Vec<_> = rows.wrong.iter().map(|(line, error)| json!({"line": line, "error": error})).collect();
+            let errors: Vec<_> = rows
+                .wrong
+                .iter()
+                .map(|(line, error)| json!({"line": line, "error": error}))
+                .collect();
             Context::print_json(&json!({
                 "imported": counts.imported, "existing": counts.existing,
                 "skipped": wrong, "not_done": not_done, "errors": errors,
@@ -88,9 +101,13 @@ impl Import {
     fn text(&self) -> anyhow::Result<String> {
         let mut bytes = Vec::new();
         if self.file == "-" {
-            std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read stdin")?;
+            std::io::stdin()
+                .lock()
+                .read_to_end(&mut bytes)
+                .context("cannot read stdin")?;
         } else {
-            bytes = std::fs::read(&self.file).with_context(|| format!("cannot read {}", self.file))?;
+            bytes =
+                std::fs::read(&self.file).with_context(|| format!("cannot read {}", self.file))?;
         }
         String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -100,12 +117,20 @@ impl Import {
     }
 
     fn format(&self, text: &str) -> Format {
-        let extension = Path::new(&self.file).extension().and_then(|name| name.to_str());
+        let extension = Path::new(&self.file)
+            .extension()
+            .and_then(|name| name.to_str());
         match (self.format, extension) {
             (Some(format), _) => format,
             (None, Some("csv")) => Format::Csv,
             (None, Some("jsonl" | "ndjson" | "json")) => Format::Jsonl,
-            _ if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') => Format::Jsonl,
+            _ if text
+                .trim_start_matches('\u{feff}')
+                .trim_start()
+                .starts_with('{') =>
+            {
+                Format::Jsonl
+            }
             _ => Format::Csv,
         }
     }
@@ -117,7 +142,9 @@ impl Import {
         if let Some(more) = rows.wrong.len().checked_sub(MAX_SHOWN + 1) {
             eprintln!("… and {} more", more + 1);
         }
-        let open = |(_, state): &&(usize, String)| matches!(state.as_str(), "claimed" | "unknown" | "review");
+        let open = |(_, state): &&(usize, String)| {
+            matches!(state.as_str(), "claimed" | "unknown" | "review")
+        };
         let open: Vec<_> = rows.not_done.iter().filter(open).collect();
         if let Some((line, state)) = open.first() {
             eprintln!(
@@ -135,7 +162,9 @@ fn total(rows: &Rows) -> usize {
 async fn send_all(session: &Session, rows: &[(usize, Box<RawValue>)]) -> anyhow::Result<Counts> {
     // Draws nothing unless stderr is a terminal.
     let bar = ProgressBar::new(rows.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("importing {bar:30} {pos}/{len} {per_sec} {eta}") {
+    if let Ok(style) =
+        ProgressStyle::with_template("importing {bar:30} {pos}/{len} {per_sec} {eta}")
+    {
         bar.set_style(style);
     }
     let mut counts = Counts::default();
@@ -143,8 +172,11 @@ async fn send_all(session: &Session, rows: &[(usize, Box<RawValue>)]) -> anyhow:
     while !rest.is_empty() {
         let (chunk, after) = rest.split_at(fitting(rest));
         let effects: Vec<&RawValue> = chunk.iter().map(|(_, row)| row.as_ref()).collect();
-        let body = json!({"effects": effects});
-        let call = Call::json(Method::POST, "/v1/ledger/import".to_owned(), &body);
+        let call = Call::json(
+            Method::POST,
+            "/v1/ledger/import".to_owned(),
+            &Body { effects },
+        );
         let answer = session.send(call).await?;
         let done: Counts = read(&answer, chunk, &counts)?;
         counts.imported += done.imported;
@@ -178,7 +210,11 @@ struct RefusedRow {
 }
 
 /// What the server found wrong, by line; earlier calls stay done, and the same import again is harmless.
-fn read(answer: &Answer, chunk: &[(usize, Box<RawValue>)], before: &Counts) -> anyhow::Result<Counts> {
+fn read(
+    answer: &Answer,
+    chunk: &[(usize, Box<RawValue>)],
+    before: &Counts,
+) -> anyhow::Result<Counts> {
     if answer.status.is_success() {
         return answer.parse();
     }

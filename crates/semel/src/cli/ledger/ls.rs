@@ -2,8 +2,8 @@
 
 use clap::Args;
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::page::{Part, pages};
 use crate::cli::Context;
@@ -13,7 +13,9 @@ use crate::when;
 
 /// List effects, the newest first
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel ledger ls --state unknown,review\n  semel ledger ls --scope welcome-email --since 2h --all --json")]
+#[command(
+    after_help = "EXAMPLE\n  semel ledger ls --state unknown,review\n  semel ledger ls --scope welcome-email --since 2h --all --json"
+)]
 pub(super) struct Ls {
     #[command(flatten)]
     filter: Filter,
@@ -65,6 +67,13 @@ impl Filter {
     }
 }
 
+/// What `--json` prints; the rows as they were sent, so that numbers keep every digit.
+#[derive(Debug, Serialize)]
+struct Listed {
+    effects: Vec<Box<RawValue>>,
+    next: Option<String>,
+}
+
 #[derive(Debug, Deserialize)]
 struct Row {
     state: String,
@@ -83,9 +92,16 @@ impl Row {
             shown(&self.scope).into_owned(),
             shown(&self.key).into_owned(),
             self.attempt.to_string(),
-            self.changed_at.as_deref().map(when::short).unwrap_or_default(),
+            self.changed_at
+                .as_deref()
+                .map(when::short)
+                .unwrap_or_default(),
             self.blocked.to_string(),
-            self.external_id.as_deref().map(shown).unwrap_or_default().into_owned(),
+            self.external_id
+                .as_deref()
+                .map(shown)
+                .unwrap_or_default()
+                .into_owned(),
         ]
     }
 }
@@ -107,18 +123,24 @@ impl Ls {
         .await?;
         session.close().await?;
         if json {
-            Context::print_json(&json!({"effects": effects, "next": next}))?;
+            Context::print_json(&Listed { effects, next })?;
             return Ok(0);
         }
-        let cells = |row: &Box<serde_json::value::RawValue>| {
-            serde_json::from_str(row.get()).map(Row::cells)
-        };
+        let cells = |row: &Box<RawValue>| serde_json::from_str(row.get()).map(Row::cells);
         let rows: Vec<_> = effects.iter().map(cells).collect::<Result<_, _>>()?;
         if rows.is_empty() {
             eprintln!("semel: nothing is on record that matches");
             return Ok(0);
         }
-        let header = ["state", "scope", "key", "attempt", "changed (UTC)", "blocked", "external id"];
+        let header = [
+            "state",
+            "scope",
+            "key",
+            "attempt",
+            "changed (UTC)",
+            "blocked",
+            "external id",
+        ];
         print_table(&header, rows);
         if let Some(next) = next {
             eprintln!("semel: there is more: --after {next}, or --all");

@@ -64,13 +64,12 @@ struct Row<'a> {
 /// Reads a whole file. `scope` stands in where a row has none.
 pub(super) fn read(text: &str, format: Format, scope: Option<&str>) -> Rows {
     let mut rows = Rows::default();
-    let mut take = |line: usize, raw: Result<Raw, String>| {
-        match raw.and_then(|raw| check(raw, scope)) {
+    let mut take =
+        |line: usize, raw: Result<Raw, String>| match raw.and_then(|raw| check(raw, scope)) {
             Ok(Checked::Good(row)) => rows.good.push((line, row)),
             Ok(Checked::NotDone(state)) => rows.not_done.push((line, state)),
             Err(problem) => rows.wrong.push((line, problem)),
-        }
-    };
+        };
     match format {
         Format::Jsonl => {
             let text = text.trim_start_matches('\u{feff}');
@@ -107,7 +106,9 @@ fn read_csv(records: Vec<csv::Record>, take: &mut impl FnMut(usize, Result<Raw, 
     let names: Vec<&str> = header.fields.iter().map(|name| name.trim()).collect();
     if let Some(name) = names.iter().find(|name| !COLUMNS.contains(name)) {
         let known = COLUMNS.join(",");
-        let problem = format!("the column {name:?} is not known; the first line names the columns, of {known}");
+        let problem = format!(
+            "the column {name:?} is not known; the first line names the columns, of {known}"
+        );
         return take(header.line, Err(problem));
     }
     if !names.contains(&"key") {
@@ -155,7 +156,10 @@ enum Checked {
 }
 
 fn check(raw: Raw, scope: Option<&str>) -> Result<Checked, String> {
-    if let Some(state) = raw.state.filter(|state| state != "done" && state != "undone") {
+    if let Some(state) = raw
+        .state
+        .filter(|state| state != "done" && state != "undone")
+    {
         return Ok(Checked::NotDone(state));
     }
     let scope = raw.scope.as_deref().or(scope);

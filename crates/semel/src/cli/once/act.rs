@@ -1,6 +1,7 @@
 //! Running the command.
 
 use std::ffi::OsString;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -61,10 +62,24 @@ pub(super) async fn act(run: Run<'_>, signals: &mut Signals) -> std::io::Result<
         });
     }
     let (ended, exited) = watch::channel(false);
-    let out = run.live.then(tokio::io::stdout);
-    let stdout = child.stdout.take().map(|from| tokio::spawn(tee(from, out, exited.clone())));
-    let out = run.live.then(tokio::io::stderr);
-    let stderr = child.stderr.take().map(|from| tokio::spawn(tee(from, out, exited)));
+    let out = if run.live {
+        own(std::io::stdout().as_fd())
+    } else {
+        None
+    };
+    let stdout = child
+        .stdout
+        .take()
+        .map(|from| tokio::spawn(tee(from, out, exited.clone())));
+    let out = if run.live {
+        own(std::io::stderr().as_fd())
+    } else {
+        None
+    };
+    let stderr = child
+        .stderr
+        .take()
+        .map(|from| tokio::spawn(tee(from, out, exited)));
     let pid = child.id();
     let status = tokio::select! {
         status = child.wait() => status?,
@@ -84,6 +99,13 @@ pub(super) async fn act(run: Run<'_>, signals: &mut Signals) -> std::io::Result<
     })
 }
 
+/// One of our own streams, to be written without holding up the signs of life. A stream that was
+/// closed before we started takes nothing.
+fn own(stream: BorrowedFd<'_>) -> Option<tokio::fs::File> {
+    let stream = stream.try_clone_to_owned().ok()?;
+    Some(tokio::fs::File::from_std(stream.into()))
+}
+
 /// The command stays in our process group, so that a terminal treats both as one.
 fn spawn(run: &Run<'_>) -> std::io::Result<Child> {
     let Some((program, arguments)) = run.command.split_first() else {
@@ -94,7 +116,11 @@ fn spawn(run: &Run<'_>) -> std::io::Result<Child> {
         .env("SEMEL_SCOPE", run.effect.scope.as_str())
         .env("SEMEL_KEY", run.effect.key.as_str())
         .env("SEMEL_ATTEMPT", run.attempt.to_string())
-        .stdin(if run.stdin.is_some() { Stdio::piped() } else { Stdio::inherit() })
+        .stdin(if run.stdin.is_some() {
+            Stdio::piped()
+        } else {
+            Stdio::inherit()
+        })
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

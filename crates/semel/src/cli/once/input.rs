@@ -56,8 +56,7 @@ pub(super) fn read(name: &str) -> anyhow::Result<Input> {
         let bytes = std::io::copy(&mut file, &mut hasher)?;
         hashed(&hasher, bytes).map_err(std::io::Error::other)
     };
-    let value = open()
-        .map_err(|error| Failure::usage(format!("--input {name}: {error}")))?;
+    let value = open().map_err(|error| Failure::usage(format!("--input {name}: {error}")))?;
     Ok(Input { value, stdin: None })
 }
 
@@ -91,7 +90,10 @@ mod tests {
     #[test]
     fn json_is_kept_and_spelling_does_not_matter() {
         let text = |bytes: &[u8]| describe(bytes).unwrap().get().to_owned();
-        assert_eq!(text(b"{ \"b\":1.0, \"a\":[ ] }"), text(br#"{"a":[],"b":1}"#));
+        assert_eq!(
+            text(b"{ \"b\":1.0, \"a\":[ ] }"),
+            text(br#"{"a":[],"b":1}"#)
+        );
         assert_eq!(text(b"[9007199254740993]\n"), "[9007199254740993]");
         for other in [&b"plain text"[..], b"7", b"{\"a\":1,\"a\":2}", b"\xff", b""] {
             assert!(text(other).starts_with("{\"blake3\":\""));

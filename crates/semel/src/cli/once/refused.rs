@@ -25,9 +25,7 @@ pub(super) fn refused(job: &Job, refusal: &Refusal) -> anyhow::Result<u8> {
         eprint!("{help}");
     }
     if job.json {
-        let decide = |decision| {
-            effect::decide_command(&job.effect, decision, &job.client.flags())
-        };
+        let decide = |decision| effect::decide_command(&job.effect, decision, &job.client.flags());
         let decide = (exit == Exit::NeedsPerson).then(|| {
             json!({"happened": decide("happened"), "resend": decide("resend"), "failed": decide("failed")})
         });
@@ -62,7 +60,9 @@ fn busy(refusal: &Refusal) -> String {
 
 fn unknown(job: &Job, refusal: &Refusal) -> String {
     let since = refusal.since.as_deref().map(when::short);
-    let since = since.map(|since| format!(" since {since} UTC")).unwrap_or_default();
+    let since = since
+        .map(|since| format!(" since {since} UTC"))
+        .unwrap_or_default();
     format!(
         "not run: nobody knows{since} whether {} {} happened; the run before was cut short",
         shown(job.effect.scope.as_str()),
@@ -71,7 +71,11 @@ fn unknown(job: &Job, refusal: &Refusal) -> String {
 }
 
 fn conflict(job: &Job, refusal: &Refusal) -> String {
-    let differs: Vec<_> = refusal.differs.iter().map(|pointer| shown(pointer)).collect();
+    let differs: Vec<_> = refusal
+        .differs
+        .iter()
+        .map(|pointer| shown(pointer))
+        .collect();
     let differs = match differs.is_empty() {
         true => String::new(),
         false => format!("; these differ: {}", differs.join(", ")),

@@ -83,7 +83,10 @@ fn message(record: &Record, has_code: bool) -> String {
         true => "replayed, not run",
         false => "not run; no output is on record",
     };
-    let receipt = record.receipt.as_deref().map(|id| format!(" [receipt {}]", shown(id)));
+    let receipt = record
+        .receipt
+        .as_deref()
+        .map(|id| format!(" [receipt {}]", shown(id)));
     let receipt = receipt.unwrap_or_default();
     format!("already done{at} (attempt {attempt}); {how}{receipt}")
 }

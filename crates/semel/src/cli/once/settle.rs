@@ -119,7 +119,12 @@ async fn try_settle(job: &Job, outcome: &Outcome) -> anyhow::Result<Result<Settl
     let mut body = json!({"token": job.token, "outcome": outcome.word});
     if let Value::Object(body) = &mut body {
         body.extend(result.clone().map(|result| ("result".to_owned(), result)));
-        body.extend(outcome.reason.clone().map(|why| ("reason".to_owned(), why.into())));
+        body.extend(
+            outcome
+                .reason
+                .clone()
+                .map(|why| ("reason".to_owned(), why.into())),
+        );
         if !blobs.is_empty() {
             body.insert("blobs".to_owned(), blobs.into());
         }

@@ -51,14 +51,25 @@ impl Banner<'_> {
             TokenFile::Made(_) => row("token", &format!("{path} (made just now)")),
             TokenFile::There(_) => row("token", &path),
             TokenFile::Missing(_) => {
-                row("token", &format!("{path} is missing; tokens made earlier still work"));
+                row(
+                    "token",
+                    &format!("{path} is missing; tokens made earlier still work"),
+                );
                 let out = quoted(&path);
-                row("", &format!("another: stop semel, then semel tokens create local --out {out}"));
+                row(
+                    "",
+                    &format!("another: stop semel, then semel tokens create local --out {out}"),
+                );
             }
         }
         if self.token_path().exists() {
             let path = quoted(&path);
-            row("try", &format!("curl -X POST -H \"Authorization: Bearer $(cat {path})\" {url}/v1/once/hello/world"));
+            row(
+                "try",
+                &format!(
+                    "curl -X POST -H \"Authorization: Bearer $(cat {path})\" {url}/v1/once/hello/world"
+                ),
+            );
         }
         if !self.address.ip().is_loopback() {
             let warning = "other machines can reach this address; the API asks for a token, but nothing is encrypted: put TLS in front";
