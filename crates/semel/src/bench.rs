@@ -68,13 +68,25 @@ const DONE: u64 = 1;
 
 /// Runs the whole bench. Gives the report as JSON and as text.
 pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String)> {
-    let folder = Folder(plan.directory.join(format!("semel-bench-{}", std::process::id())));
+    let folder = Folder(
+        plan.directory
+            .join(format!("semel-bench-{}", std::process::id())),
+    );
     std::fs::create_dir_all(&folder.0).with_context(|| format!("making {}", folder.0.display()))?;
-    let bounds = Bounds { time: plan.time, operations: u64::MAX };
+    let bounds = Bounds {
+        time: plan.time,
+        operations: u64::MAX,
+    };
     let steps = 1 + plan.callers.len() * (3 + 2 * Work::ALL.len()) + plan.entries.len();
     let progress = ProgressBar::new(steps as u64);
     progress.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
-    let mut bench = Bench { plan, folder, bounds, progress, next: 1 << 41 };
+    let mut bench = Bench {
+        plan,
+        folder,
+        bounds,
+        progress,
+        next: 1 << 41,
+    };
     let report = bench.measure().await?;
     bench.progress.finish_and_clear();
     Ok((serde_json::to_value(&report)?, report.text()))
@@ -107,7 +119,11 @@ impl Bench {
         let growth = self.growth().await?;
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION"),
-            store: if self.plan.postgres.is_some() { "postgres" } else { "sqlite" },
+            store: if self.plan.postgres.is_some() {
+                "postgres"
+            } else {
+                "sqlite"
+            },
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             syncs_per_second: syncs.per_second,
             ceiling,
@@ -138,20 +154,31 @@ impl Bench {
         let mut measured = Vec::new();
         for callers in &self.plan.callers {
             self.say("raw inserts");
-            measured.push(disk::inserts(self.directory(), *callers, ROW_BYTES, self.bounds)?);
+            measured.push(disk::inserts(
+                self.directory(),
+                *callers,
+                ROW_BYTES,
+                self.bounds,
+            )?);
         }
         Ok(measured)
     }
 
     async fn plain(&self) -> anyhow::Result<Vec<Measured>> {
-        let target = http::Target { address: http::serve_plain().await?, token: "none".into() };
+        let target = http::Target {
+            address: http::serve_plain().await?,
+            token: "none".into(),
+        };
         self.bare("plain HTTP", &target).await
     }
 
     async fn reference(&self) -> anyhow::Result<Vec<Measured>> {
         let table = disk::RawTable::create(self.directory(), "reference", ROW_BYTES)?;
         let group = table.behind_group_commit(Options::default().batch);
-        let target = http::Target { address: http::serve_reference(group).await?, token: "none".into() };
+        let target = http::Target {
+            address: http::serve_reference(group).await?,
+            token: "none".into(),
+        };
         self.bare("bare handler", &target).await
     }
 
@@ -164,7 +191,11 @@ impl Bench {
         Ok(measured)
     }
 
-    async fn through_store(&mut self, store: &Arc<Store>, ceiling: &[Measured]) -> anyhow::Result<Vec<Line>> {
+    async fn through_store(
+        &mut self,
+        store: &Arc<Store>,
+        ceiling: &[Measured],
+    ) -> anyhow::Result<Vec<Line>> {
         ledger::prepare_done(store, DONE).await?;
         let mut lines = Vec::new();
         for work in Work::ALL {
@@ -185,7 +216,10 @@ impl Bench {
         drop(added);
         let app = App::new(Arc::clone(&store), Settings::default()).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let target = http::Target { address: listener.local_addr()?, token: format!("Bearer {token}").into() };
+        let target = http::Target {
+            address: listener.local_addr()?,
+            token: format!("Bearer {token}").into(),
+        };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = tokio::spawn(semel_server::serve(app, listener, async move {
             let _ = stopped.await;
@@ -207,7 +241,13 @@ impl Bench {
 
     async fn growth(&mut self) -> anyhow::Result<Vec<growth::Grown>> {
         let store = self.open("growth").await?;
-        let callers = self.plan.callers.iter().copied().find(|n| *n >= 64).unwrap_or(64);
+        let callers = self
+            .plan
+            .callers
+            .iter()
+            .copied()
+            .find(|n| *n >= 64)
+            .unwrap_or(64);
         let mut grown = Vec::new();
         let mut have = 0;
         for entries in self.plan.entries.clone() {
@@ -224,9 +264,14 @@ impl Bench {
 
 /// Every measured line against what it is compared to; PostgreSQL has one reference for all.
 fn line(work: Work, measured: Measured, reference: &[Measured]) -> Line {
-    let same = report::at(measured.callers, reference).or(reference.first().filter(|_| reference.len() == 1));
+    let same = report::at(measured.callers, reference)
+        .or(reference.first().filter(|_| reference.len() == 1));
     let ratio = same.map(|same| measured.per_second * work.writes() / same.per_second);
-    Line { work: work.name(), measured, ratio: ratio.filter(|_| work != Work::Duplicates) }
+    Line {
+        work: work.name(),
+        measured,
+        ratio: ratio.filter(|_| work != Work::Duplicates),
+    }
 }
 
 fn in_schema(url: &str, schema: &str) -> String {
@@ -238,12 +283,23 @@ fn aims(report: &Report) -> Vec<Aim> {
     let mut aims = Vec::new();
     let busy = |line: &&Line| line.measured.callers >= 64 && line.work != Work::Duplicates.name();
     for line in report.through_store.iter().filter(busy) {
-        let name = format!("{} through the store, {} callers, of the ceiling", line.work, line.measured.callers);
+        let name = format!(
+            "{} through the store, {} callers, of the ceiling",
+            line.work, line.measured.callers
+        );
         let wanted = if report.store == "postgres" { 3.0 } else { 0.6 };
         aims.extend(line.ratio.map(|ratio| Aim::at_least(name, wanted, ratio)));
     }
-    for line in report.through_http.iter().filter(busy).filter(|_| report.store == "sqlite") {
-        let name = format!("{} through HTTP, {} callers, of the bare handler", line.work, line.measured.callers);
+    for line in report
+        .through_http
+        .iter()
+        .filter(busy)
+        .filter(|_| report.store == "sqlite")
+    {
+        let name = format!(
+            "{} through HTTP, {} callers, of the bare handler",
+            line.work, line.measured.callers
+        );
         aims.extend(line.ratio.map(|ratio| Aim::at_least(name, 0.75, ratio)));
     }
     if let (Some(small), Some(large)) = (report.growth.first(), report.growth.last())
@@ -251,10 +307,16 @@ fn aims(report: &Report) -> Vec<Aim> {
     {
         let (from, to) = (load::to_f64(small.entries), load::to_f64(large.entries));
         let time = small.claim.per_second / large.claim.per_second;
-        let name = format!("time of a claim at {} entries over that at {}", large.entries, small.entries);
+        let name = format!(
+            "time of a claim at {} entries over that at {}",
+            large.entries, small.entries
+        );
         aims.push(Aim::at_most(name, to.log2() / from.log2(), time));
         let memory = large.claim.memory_mb / small.claim.memory_mb;
-        let name = format!("memory at {} entries over that at {}", large.entries, small.entries);
+        let name = format!(
+            "memory at {} entries over that at {}",
+            large.entries, small.entries
+        );
         aims.push(Aim::at_most(name, 1.5, memory));
     }
     aims

@@ -18,11 +18,14 @@ const TABLE: &str = "CREATE SCHEMA IF NOT EXISTS semel_bench_by_hand;
     CREATE TABLE semel_bench_by_hand.claims (scope text NOT NULL, key text NOT NULL, token bytea NOT NULL,
         input text, state text NOT NULL, claimed_at timestamptz NOT NULL DEFAULT now(),
         lease_until timestamptz NOT NULL, PRIMARY KEY (scope, key))";
-const CLAIM: &str = "INSERT INTO semel_bench_by_hand.claims (scope, key, token, input, state, lease_until)
+const CLAIM: &str =
+    "INSERT INTO semel_bench_by_hand.claims (scope, key, token, input, state, lease_until)
     VALUES ($1, $2, $3, $4, 'claimed', now() + interval '1 hour') ON CONFLICT DO NOTHING";
 
 async fn connect(url: &str) -> anyhow::Result<Client> {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.context("connecting to PostgreSQL")?;
+    let (client, connection) = tokio_postgres::connect(url, NoTls)
+        .await
+        .context("connecting to PostgreSQL")?;
     tokio::spawn(connection);
     Ok(client)
 }
@@ -44,13 +47,17 @@ pub(super) async fn measure(url: &str, bounds: Bounds) -> anyhow::Result<Measure
             async move {
                 let token = random_bytes::<16>();
                 let values = (key(number), input(number));
-                let rows = client.execute(&claim, &[&"bench", &values.0, &&token[..], &values.1]).await?;
+                let rows = client
+                    .execute(&claim, &[&"bench", &values.0, &&token[..], &values.1])
+                    .await?;
                 ensure!(rows == 1, "a fresh key was taken");
                 Ok(())
             }
         }
     })
     .await?;
-    admin.batch_execute("DROP SCHEMA semel_bench_by_hand CASCADE").await?;
+    admin
+        .batch_execute("DROP SCHEMA semel_bench_by_hand CASCADE")
+        .await?;
     Ok(measured)
 }

@@ -31,13 +31,21 @@ pub(super) async fn serve_plain() -> anyhow::Result<SocketAddr> {
 
 /// Serves a bare handler over the store's group commit, with no ledger logic.
 pub(super) async fn serve_reference(group: Group<(), ()>) -> anyhow::Result<SocketAddr> {
-    async fn insert(State(group): State<Group<(), ()>>, _body: Bytes) -> (StatusCode, &'static str) {
+    async fn insert(
+        State(group): State<Group<(), ()>>,
+        _body: Bytes,
+    ) -> (StatusCode, &'static str) {
         match group.ask(()).await {
             Ok(()) => (StatusCode::CREATED, r#"{"verdict":"granted"}"#),
             Err(_) => (StatusCode::SERVICE_UNAVAILABLE, ""),
         }
     }
-    listen(Router::new().route("/{*path}", post(insert)).with_state(group)).await
+    listen(
+        Router::new()
+            .route("/{*path}", post(insert))
+            .with_state(group),
+    )
+    .await
 }
 
 async fn listen(router: Router) -> anyhow::Result<SocketAddr> {
@@ -64,12 +72,21 @@ impl Caller {
     async fn connect(target: &Target) -> anyhow::Result<Caller> {
         let stream = TcpStream::connect(target.address).await?;
         stream.set_nodelay(true)?;
-        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let (sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
-        Ok(Caller { target: target.clone(), connection: sender })
+        Ok(Caller {
+            target: target.clone(),
+            connection: sender,
+        })
     }
 
-    async fn ask(&mut self, method: &str, path: &str, body: String) -> anyhow::Result<(StatusCode, Bytes)> {
+    async fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: String,
+    ) -> anyhow::Result<(StatusCode, Bytes)> {
         let request = Request::builder()
             .method(method)
             .uri(path)
@@ -77,16 +94,27 @@ impl Caller {
             .header("authorization", &*self.target.token)
             .header("content-type", "application/json")
             .body(Full::new(Bytes::from(body)))?;
-        let answer = self.connection.send_request(request).await.context("asking the server")?;
+        let answer = self
+            .connection
+            .send_request(request)
+            .await
+            .context("asking the server")?;
         let status = answer.status();
         Ok((status, answer.into_body().collect().await?.to_bytes()))
     }
 
     async fn claim(&mut self, number: u64, wanted: StatusCode) -> anyhow::Result<Bytes> {
         let path = format!("/v1/guard/bench/{}", key(number));
-        let body = format!(r#"{{"input":{},"lease":"1h","owner":"bench"}}"#, input(number));
+        let body = format!(
+            r#"{{"input":{},"lease":"1h","owner":"bench"}}"#,
+            input(number)
+        );
         let (status, answer) = self.ask("POST", &path, body).await?;
-        ensure!(status == wanted, "a claim was answered {status}: {}", String::from_utf8_lossy(&answer));
+        ensure!(
+            status == wanted,
+            "a claim was answered {status}: {}",
+            String::from_utf8_lossy(&answer)
+        );
         Ok(answer)
     }
 
@@ -95,11 +123,19 @@ impl Caller {
         struct Granted {
             token: String,
         }
-        let granted: Granted = serde_json::from_slice(&self.claim(number, StatusCode::CREATED).await?)?;
+        let granted: Granted =
+            serde_json::from_slice(&self.claim(number, StatusCode::CREATED).await?)?;
         let path = format!("/v1/guard/bench/{}", key(number));
-        let body = format!(r#"{{"token":"{}","outcome":"done","result":{RESULT}}}"#, granted.token);
+        let body = format!(
+            r#"{{"token":"{}","outcome":"done","result":{RESULT}}}"#,
+            granted.token
+        );
         let (status, answer) = self.ask("PUT", &path, body).await?;
-        ensure!(status == StatusCode::OK, "a settlement was answered {status}: {}", String::from_utf8_lossy(&answer));
+        ensure!(
+            status == StatusCode::OK,
+            "a settlement was answered {status}: {}",
+            String::from_utf8_lossy(&answer)
+        );
         Ok(())
     }
 
@@ -108,7 +144,10 @@ impl Caller {
         let body = format!(r#"{{"input":{},"owner":"bench"}}"#, input(number));
         let (status, answer) = self.ask("POST", &path, body).await?;
         if status != StatusCode::OK || !answer.windows(4).any(|four| four == b"true") {
-            bail!("once was answered {status}: {}", String::from_utf8_lossy(&answer));
+            bail!(
+                "once was answered {status}: {}",
+                String::from_utf8_lossy(&answer)
+            );
         }
         Ok(())
     }
@@ -118,8 +157,13 @@ impl Caller {
             Work::Claim => self.claim(number, StatusCode::CREATED).await.map(drop),
             Work::ClaimAndSettle => self.claim_and_settle(number).await,
             Work::Once => self.once(number).await,
-            Work::Duplicates if number.is_multiple_of(10) => self.claim(number, StatusCode::CREATED).await.map(drop),
-            Work::Duplicates => self.claim(done + number % DONE_KEYS, StatusCode::OK).await.map(drop),
+            Work::Duplicates if number.is_multiple_of(10) => {
+                self.claim(number, StatusCode::CREATED).await.map(drop)
+            }
+            Work::Duplicates => self
+                .claim(done + number % DONE_KEYS, StatusCode::OK)
+                .await
+                .map(drop),
         }
     }
 }

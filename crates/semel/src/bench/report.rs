@@ -27,11 +27,21 @@ pub(super) struct Aim {
 
 impl Aim {
     pub(super) fn at_least(name: String, wanted: f64, reached: f64) -> Aim {
-        Aim { name, wanted, reached, met: reached >= wanted }
+        Aim {
+            name,
+            wanted,
+            reached,
+            met: reached >= wanted,
+        }
     }
 
     pub(super) fn at_most(name: String, wanted: f64, reached: f64) -> Aim {
-        Aim { name, wanted, reached, met: reached <= wanted }
+        Aim {
+            name,
+            wanted,
+            reached,
+            met: reached <= wanted,
+        }
     }
 }
 
@@ -92,10 +102,24 @@ impl Report {
             self.store,
             thousands(self.syncs_per_second)
         );
-        let ceiling = if self.store == "postgres" { "one transaction per claim" } else { "raw batched inserts" };
-        self.section(&mut text, &format!("The ceiling: {ceiling}"), "", &self.ceiling);
+        let ceiling = if self.store == "postgres" {
+            "one transaction per claim"
+        } else {
+            "raw batched inserts"
+        };
+        self.section(
+            &mut text,
+            &format!("The ceiling: {ceiling}"),
+            "",
+            &self.ceiling,
+        );
         self.section(&mut text, "Plain HTTP answers", "", &self.plain_http);
-        self.section(&mut text, "A bare handler over the same group commit", "", &self.reference_http);
+        self.section(
+            &mut text,
+            "A bare handler over the same group commit",
+            "",
+            &self.reference_http,
+        );
         text.push_str("\nThrough the store (last column: durable writes, of the ceiling)\n");
         for line in &self.through_store {
             text.push_str(&row(line.work, &line.measured, line.ratio));
@@ -108,12 +132,19 @@ impl Report {
             text.push_str("\nClaims as the ledger grows\n");
         }
         for grown in &self.growth {
-            text.push_str(&row(&format!("{} entries", thousands(super::load::to_f64(grown.entries))), &grown.claim, None));
+            text.push_str(&row(
+                &format!("{} entries", thousands(super::load::to_f64(grown.entries))),
+                &grown.claim,
+                None,
+            ));
         }
         text.push_str("\nAims\n");
         for aim in &self.aims {
             let mark = if aim.met { "✓" } else { "✗" };
-            text.push_str(&format!("  {mark} {:<66} {:>6.2}  (aim {:.2})\n", aim.name, aim.reached, aim.wanted));
+            text.push_str(&format!(
+                "  {mark} {:<66} {:>6.2}  (aim {:.2})\n",
+                aim.name, aim.reached, aim.wanted
+            ));
         }
         text
     }
