@@ -7,10 +7,17 @@ use crate::support::{Home, told};
 fn ten_at_once(home: &Home, key: &str) {
     let start = || {
         let mut command = home.once(key, "echo run >> seen; sleep 0.3; echo out");
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     };
     let children: Vec<_> = (0..10).map(|_| start()).collect();
-    let outputs: Vec<_> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    let outputs: Vec<_> = children
+        .into_iter()
+        .map(|child| child.wait_with_output().unwrap())
+        .collect();
     let mut done = 0;
     for output in &outputs {
         match output.status.code() {

@@ -68,14 +68,20 @@ impl Home {
     pub(crate) fn feed(&self, words: &[&str], input: &[u8]) -> Output {
         let mut command = self.command(words);
         command.stdin(Stdio::piped());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         child.wait_with_output().unwrap()
     }
 
     /// `semel once --scope s --key KEY` and a shell script that appends to the file `seen`.
     pub(crate) fn once(&self, key: &str, script: &str) -> Command {
-        self.command(&["once", "--scope", "s", "--key", key, "--", "sh", "-c", script])
+        self.command(&[
+            "once", "--scope", "s", "--key", key, "--", "sh", "-c", script,
+        ])
     }
 
     /// The JSON document that a command prints.
@@ -87,9 +93,11 @@ impl Home {
 
     /// A server on a free port.
     pub(crate) fn serve(&self, words: &[&str]) -> Server {
-        let mut all = vec!["serve", "--listen", "127.0.0.1:0", "--log", "warn"];
+        let mut all = vec!["serve", "--log", "warn"];
         all.extend_from_slice(words);
-        let child = self.command(&all).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = self.command(&all);
+        command.env("SEMEL_LISTEN", "127.0.0.1:0");
+        let child = command.stderr(Stdio::piped()).spawn().unwrap();
         let pid = child.id();
         let mut server = Server {
             child,
@@ -143,7 +151,9 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 }
 
 pub(crate) fn signal(pid: u32, name: &str) {
-    let status = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
+    let status = Command::new("kill")
+        .args([format!("-{name}"), pid.to_string()])
+        .status();
     assert!(status.unwrap().success());
 }
 
@@ -157,7 +167,12 @@ pub(crate) fn stderr(output: &Output) -> String {
 
 /// All that a command said, for a failed assertion.
 pub(crate) fn told(output: &Output) -> String {
-    format!("exit {:?}\n{}\n{}", output.status.code(), stdout(output), stderr(output))
+    format!(
+        "exit {:?}\n{}\n{}",
+        output.status.code(),
+        stdout(output),
+        stderr(output)
+    )
 }
 
 /// Asserts the exit code, and that stderr says all of these.
@@ -165,6 +180,10 @@ pub(crate) fn told(output: &Output) -> String {
 pub(crate) fn ends(output: &Output, code: i32, says: &[&str]) {
     assert_eq!(output.status.code(), Some(code), "{}", told(output));
     for word in says {
-        assert!(stderr(output).contains(word), "{word:?} is not in:\n{}", told(output));
+        assert!(
+            stderr(output).contains(word),
+            "{word:?} is not in:\n{}",
+            told(output)
+        );
     }
 }

@@ -28,6 +28,8 @@ struct Line {
     key: String,
     state: String,
     attempt: u64,
+    /// When it happened, which is what an import asks for.
+    at: Option<String>,
     created_at: Option<String>,
     changed_at: Option<String>,
     remember: String,
@@ -53,6 +55,11 @@ impl Export {
             if line.result_blob.is_some() {
                 line.result = long_result(&session, &line).await?;
             }
+            // What was imported happened when it says; the rest when it came to its state.
+            line.at = match line.attempt {
+                0 => line.created_at.clone(),
+                _ => line.changed_at.clone(),
+            };
             serde_json::to_writer(&mut out, &line)?;
             out.write_all(b"\n")?;
             Ok(())

@@ -37,7 +37,8 @@ struct Raw {
     external_id: Option<String>,
     remember: Option<String>,
     state: Option<String>,
-    changed_at: Option<String>,
+    #[serde(rename = "changed_at")]
+    _changed_at: Option<String>,
     #[serde(rename = "attempt")]
     _attempt: Option<u64>,
     #[serde(rename = "created_at")]
@@ -174,7 +175,7 @@ fn check(raw: Raw, scope: Option<&str>) -> Result<Checked, String> {
         scope: Scope::new(scope).map_err(|error| error.to_string())?,
         key: key.map_err(|error| error.to_string())?,
     };
-    let at = raw.at.or(raw.changed_at).as_deref().map(time).transpose()?;
+    let at = raw.at.as_deref().map(time).transpose()?;
     if let Some(remember) = &raw.remember {
         let span = remember.parse::<Millis>();
         span.map_err(|error| format!("remember {remember:?} {error}"))?;
