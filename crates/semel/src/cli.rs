@@ -2,7 +2,6 @@
 
 mod backup;
 mod bench;
-mod bench;
 mod completions;
 mod config;
 mod doctor;
@@ -74,7 +73,6 @@ pub(crate) enum Verb {
     Config(config::ConfigVerb),
     Explain(explain::Explain),
     Bench(bench::Bench),
-    Bench(bench::Bench),
     Completions(completions::Completions),
 }
 
@@ -140,7 +138,6 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Doctor(verb) => verb.run(&context).await,
         Verb::Config(verb) => verb.run(&context),
         Verb::Explain(verb) => verb.run(&context),
-        Verb::Bench(verb) => verb.run(&context).await,
         Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
     }
