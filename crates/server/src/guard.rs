@@ -45,6 +45,7 @@ pub(crate) async fn claim(
         asked.read(&fields)?;
     }
     let Asked { claim, content } = asked;
+    let fence = claim.fence;
     let answered = app
         .store
         .step(EffectChange {
@@ -57,6 +58,7 @@ pub(crate) async fn claim(
     match answered.verdict {
         Verdict::Granted => Ok(granted(&answered)),
         Verdict::Done => done(&app.store, &answered).await,
+        Verdict::Stale => Err(stale(&app.store, &effect, fence, &answered)),
         _ => Err(refusal::explain(&app.store, &effect, document.as_ref(), &answered).await),
     }
 }

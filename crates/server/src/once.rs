@@ -15,6 +15,7 @@ use crate::claiming::Asked;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::refusal;
+use crate::settle::stale;
 use crate::target::Target;
 
 const FIELDS: [&str; 4] = ["input", "remember", "owner", "token"];
@@ -34,6 +35,7 @@ pub(crate) async fn once(
         asked.read(&fields)?;
     }
     let Asked { claim, content } = asked;
+    let fence = claim.fence;
     let answered = app
         .store
         .step(EffectChange {
@@ -54,6 +56,7 @@ pub(crate) async fn once(
                 .time("first_seen", entry.claimed_at)
                 .text_or_null("receipt", receipt.as_deref());
         }
+        (Verdict::Stale, _) => return Err(stale(&app.store, &effect, fence, &answered)),
         _ => {
             let (store, document) = (&app.store, document.as_ref());
             return Err(refusal::explain(store, &effect, document, &answered).await);

@@ -73,6 +73,13 @@ async fn a_claim_whose_answer_was_lost_is_sent_again() {
         let answer = world.call("POST", "/v1/once/s/k", &once).await;
         assert_eq!(answer.json(), json!({"first":true}));
     }
+    // Used up: a grant of the same name could be settled by whoever held it before.
+    let failed = json!({"token":token,"outcome":"failed"});
+    world.call("PUT", PATH, failed).await;
+    let used = world.call("POST", PATH, &claim).await;
+    assert_eq!(used.gist(), "409 stale_token");
+    assert_eq!(used.json()["state"], "failed");
+    assert!(used.json()["receipt"].is_string());
     let zeros = json!({"token":"0".repeat(32)});
     assert_eq!(
         world.call("POST", PATH, zeros).await.gist(),

@@ -112,8 +112,13 @@ async fn resend_frees_the_key_for_one_more_attempt() {
         "unknown"
     );
     let decide = "/v1/ledger/invoice/order-1/decide";
+    let late = json!({"decision":"resend","attempt":2});
+    assert_eq!(
+        world.call("POST", decide, late).await.gist(),
+        "409 not_open"
+    );
     world
-        .call("POST", decide, json!({"decision":"resend"}))
+        .call("POST", decide, json!({"decision":"resend","attempt":1}))
         .await;
     let answer = world.call("POST", PATH, "").await;
     assert_eq!(answer.json()["attempt"], 2);
