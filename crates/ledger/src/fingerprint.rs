@@ -21,10 +21,22 @@ impl Fingerprint {
 pub struct Digest(pub [u8; 16]);
 
 impl Digest {
-    /// Of the fields of a settlement; each is told apart from its neighbour and from nothing.
+    /// Of what the holder of a grant says.
     #[must_use]
-    pub fn of<'a>(fields: impl IntoIterator<Item = Option<&'a str>>) -> Digest {
+    pub fn of_settlement<'a>(fields: impl IntoIterator<Item = Option<&'a str>>) -> Digest {
+        Digest::of(0, fields)
+    }
+
+    /// Of what a person says: never the same as a settlement in the same words.
+    #[must_use]
+    pub fn of_decision<'a>(fields: impl IntoIterator<Item = Option<&'a str>>) -> Digest {
+        Digest::of(1, fields)
+    }
+
+    /// Each field is told apart from its neighbour and from nothing.
+    fn of<'a>(kind: u8, fields: impl IntoIterator<Item = Option<&'a str>>) -> Digest {
         let mut hasher = blake3::Hasher::new();
+        hasher.update(&[kind]);
         for field in fields {
             // A length no text can have stands for "not given".
             let length = field.map_or(u64::MAX, |text| text.len() as u64);
@@ -44,10 +56,11 @@ mod tests {
     #[test]
     fn fields_are_told_apart() {
         let digests = [
-            Digest::of([Some("a"), Some("b")]),
-            Digest::of([Some("ab"), Some("")]),
-            Digest::of([Some("ab"), None]),
-            Digest::of([None, Some("ab")]),
+            Digest::of_settlement([Some("a"), Some("b")]),
+            Digest::of_settlement([Some("ab"), Some("")]),
+            Digest::of_settlement([Some("ab"), None]),
+            Digest::of_settlement([None, Some("ab")]),
+            Digest::of_decision([Some("ab"), None]),
         ];
         for (i, a) in digests.iter().enumerate() {
             assert!(digests[i + 1..].iter().all(|b| a != b));

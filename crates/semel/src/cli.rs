@@ -6,6 +6,7 @@
 )]
 
 mod backup;
+mod bench;
 mod completions;
 mod config;
 mod doctor;
@@ -76,12 +77,13 @@ pub(crate) enum Verb {
     Doctor(doctor::Doctor),
     Config(config::ConfigVerb),
     Explain(explain::Explain),
+    Bench(bench::Bench),
     Completions(completions::Completions),
 }
 
 impl Verb {
     pub(crate) fn is_server(&self) -> bool {
-        matches!(self, Verb::Serve(_))
+        matches!(self, Verb::Serve(_) | Verb::Bench(_))
     }
 }
 
@@ -141,6 +143,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Doctor(verb) => verb.run(&context).await,
         Verb::Config(verb) => verb.run(&context),
         Verb::Explain(verb) => verb.run(&context),
+        Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
     }
 }

@@ -4,6 +4,7 @@
 //! ledger, durability to the store and the API to the server: every verb that touches the ledger
 //! asks the same HTTP API, over the network or in this process.
 
+mod bench;
 mod cli;
 mod client;
 mod config;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
@@ -16,6 +16,7 @@ use crate::code::Code;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::target::Segment;
 
 /// `PUT /v1/blobs`
 pub(crate) async fn put(
@@ -43,16 +44,15 @@ pub(crate) async fn put(
 /// `GET /v1/blobs/{hash}`
 pub(crate) async fn get(
     State(app): State<Arc<App>>,
-    segments: RawPathParams,
+    Segment(name): Segment,
     request: Request,
 ) -> Result<Response, Problem> {
     Query::parse(request.uri().query(), &[])?;
-    let name = segments.iter().next().map_or("", |(_, value)| value);
     let missing = || {
         let detail = "no blob of that name is here; names are 64 lower-case hex digits";
         Problem::new(Code::BlobMissing, detail)
     };
-    let hash = unhex(name).ok_or_else(missing)?;
+    let hash = unhex(&name).ok_or_else(missing)?;
     let content = app.store.blob(hash).await?.ok_or_else(missing)?;
     let mut response = Response::new(Body::from(content));
     let headers = response.headers_mut();

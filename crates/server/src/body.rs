@@ -34,6 +34,12 @@ impl Document {
         Fields::parse(self.canonical.as_str())
     }
 
+    /// The member `input`, in canonical spelling.
+    pub(crate) fn input(&self) -> Option<Canonical> {
+        let input = self.fields().ok()?.any("input")?;
+        Some(Canonical::trusted(input.into()))
+    }
+
     /// The members, as they were sent.
     pub(crate) fn sent(&self) -> Result<Fields<'_>, Problem> {
         let text = std::str::from_utf8(&self.sent).unwrap_or_default();
@@ -53,7 +59,7 @@ pub(crate) async fn optional(app: &App, request: Request) -> Result<Option<Docum
     }
     check_content_type(&parts.headers)?;
     let sent = decoded(bytes, &parts.headers, app.settings.max_body)?;
-    let canonical = Canonical::read(&sent).map_err(not_json)?;
+    let canonical = Canonical::read(&sent).map_err(|error| not_json(&error))?;
     Ok(Some(Document { sent, canonical }))
 }
 
@@ -78,14 +84,13 @@ pub(crate) async fn read(
     if declared.is_some_and(too_long) {
         return Err(too_large(limit));
     }
-    match tokio::time::timeout(settings.body_timeout, collect(body, limit)).await {
-        Ok(result) => result,
-        Err(_) => {
-            let seconds = settings.body_timeout.as_secs();
-            let detail = format!("the body did not arrive within {seconds} seconds");
-            Err(Problem::new(Code::BodyTimeout, detail))
-        }
-    }
+    let reading = tokio::time::timeout(settings.body_timeout, collect(body, limit));
+    let late = |_| {
+        let seconds = settings.body_timeout.as_secs();
+        let detail = format!("the body did not arrive within {seconds} seconds");
+        Err(Problem::new(Code::BodyTimeout, detail))
+    };
+    reading.await.unwrap_or_else(late)
 }
 
 async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
@@ -171,9 +176,9 @@ fn unzipped(bytes: &[u8], limit: usize) -> Result<Bytes, Problem> {
     }
 }
 
-fn not_json(error: JsonError) -> Problem {
+fn not_json(error: &JsonError) -> Problem {
     let detail = error.to_string();
-    let mut problem = match error.fault {
+    let mut problem = match &error.fault {
         Fault::TooDeep => Problem::new(Code::TooDeep, detail).limit(MAX_DEPTH),
         Fault::Empty => Problem::new(Code::BodyMissing, detail),
         _ => Problem::new(Code::JsonInvalid, detail),

@@ -1,12 +1,12 @@
 //! Connections: accepted up to a cap, bounded in time and size, ended in good order.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::response::IntoResponse;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -15,10 +15,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tower::Service;
 
 use crate::app::Settings;
+use crate::code::Code;
+use crate::problem::Problem;
 use crate::router::Peer;
+use crate::watched::Watched;
 
-/// The head of a request may have so many bytes; more is answered with 431.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// A head of a request that is longer is answered with 431; reads overlap the limit, so that one of
+/// up to twice this may still pass.
+pub(crate) const MAX_HEAD_BYTES: usize = 32 * 1024;
 /// How long to wait when the machine has no sockets left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -93,11 +97,18 @@ impl Connection {
         } = self;
         // Answers are small and must not wait to be filled up.
         let _ = stream.set_nodelay(true);
+        let (stream, head) = Watched::new(stream);
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+            let ambiguous = head.is_ambiguous(&request);
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(Peer(peer));
             let mut router = router.clone();
-            async move { Ok::<_, Infallible>(Service::call(&mut router, request).await?) }
+            async move {
+                if ambiguous {
+                    return Ok(two_lengths().into_response());
+                }
+                Service::call(&mut router, request).await
+            }
         });
         let connection = http.serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
@@ -113,4 +124,9 @@ impl Connection {
         }
         drop(place);
     }
+}
+
+fn two_lengths() -> Problem {
+    let detail = "the request has both Content-Length and Transfer-Encoding";
+    Problem::new(Code::BodyIncomplete, detail).fix("send one of the two headers")
 }

@@ -18,7 +18,7 @@ use crate::refusal;
 use crate::settle::MAX_NOTE;
 use crate::target::Target;
 
-const FIELDS: [&str; 5] = ["decision", "result", "note", "by", "external_id"];
+const FIELDS: [&str; 6] = ["decision", "attempt", "result", "note", "by", "external_id"];
 const DECISIONS: [&str; 3] = ["happened", "resend", "failed"];
 
 /// `POST /v1/ledger/{scope}/{key}/decide`
@@ -36,8 +36,9 @@ pub(crate) async fn decide(
     let external_id = fields.name("external_id")?;
     let note = fields.note("note", MAX_NOTE)?;
     let by = fields.name("by")?;
+    let attempt = fields.number("attempt")?;
     // Who says it is not part of what is said: a second person saying the same changes nothing.
-    let digest = Digest::of([
+    let digest = Digest::of_decision([
         Some(decision.name()),
         fields.any("result"),
         external_id.as_deref(),
@@ -50,7 +51,11 @@ pub(crate) async fn decide(
         by: Some(who(&caller, by.as_deref())),
         ..Content::default()
     };
-    let command = Command::Decide { decision, digest };
+    let command = Command::Decide {
+        decision,
+        attempt,
+        digest,
+    };
     let change = EffectChange {
         effect: effect.clone(),
         command,
@@ -64,7 +69,7 @@ pub(crate) async fn decide(
             }
             show(&app.store, &effect, record).await
         }
-        (Verdict::NotOpen, _) => Err(not_open(&app.store, &answered)),
+        (Verdict::NotOpen, _) => Err(not_open(&app.store, attempt, &answered)),
         (Verdict::Missing, _) => Err(missing(&effect)),
         (verdict, _) => Err(refusal::unexpected(verdict)),
     }
@@ -78,10 +83,14 @@ fn who(caller: &Caller, by: Option<&str>) -> Box<str> {
     }
 }
 
-fn not_open(store: &Store, answered: &Answered) -> Problem {
+fn not_open(store: &Store, attempt: Option<u32>, answered: &Answered) -> Problem {
     let entry = answered.entry.map(|entry| entry.seen_at(store.now()));
     let state = entry.map_or("absent", |entry| entry.state.name());
-    let detail = format!("the effect is {state}: only what is unknown can be decided");
+    let later = entry.filter(|entry| attempt.is_some_and(|n| n != entry.attempt));
+    let detail = match later {
+        Some(entry) => format!("the latest attempt is {}, which is {state}", entry.attempt),
+        None => format!("the effect is {state}: only what is unknown can be decided"),
+    };
     let mut problem = Problem::new(Code::NotOpen, detail);
     problem.more.text("state", state);
     if let Some(entry) = entry {

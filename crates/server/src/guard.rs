@@ -38,13 +38,14 @@ pub(crate) async fn claim(
     request: Request,
 ) -> Result<Response, Problem> {
     let mut asked = Asked::plain(&app.settings, &caller);
-    if let Some(document) = body::optional(&app, request).await? {
+    let document = body::optional(&app, request).await?;
+    if let Some(document) = &document {
         let fields = document.fields()?;
         fields.only(&FIELDS)?;
         asked.read(&fields)?;
     }
     let Asked { claim, content } = asked;
-    let input = content.input.clone();
+    let fence = claim.fence;
     let answered = app
         .store
         .step(EffectChange {
@@ -57,7 +58,8 @@ pub(crate) async fn claim(
     match answered.verdict {
         Verdict::Granted => Ok(granted(&answered)),
         Verdict::Done => done(&app.store, &answered).await,
-        _ => Err(refusal::explain(&app.store, &effect, input.as_ref(), &answered).await),
+        Verdict::Stale => Err(stale(&app.store, &effect, fence, &answered)),
+        _ => Err(refusal::explain(&app.store, &effect, document.as_ref(), &answered).await),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{RawPathParams, State};
+use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::code::Code;
 use crate::out::Object;
 use crate::problem::Problem;
+use crate::target::Segment;
 
 /// The description of this API.
 pub const OPENAPI: &str = include_str!("openapi.json");
@@ -57,9 +58,8 @@ pub(crate) async fn openapi() -> Response {
 }
 
 /// `GET /errors/{code}`: what happened, what to do.
-pub(crate) async fn page(segments: RawPathParams) -> Result<Response, Problem> {
-    let name = segments.iter().next().map_or("", |(_, value)| value);
-    let code = Code::named(name)
+pub(crate) async fn page(Segment(name): Segment) -> Result<Response, Problem> {
+    let code = Code::named(&name)
         .ok_or_else(|| Problem::new(Code::NotFound, "there is no error code of that name"))?;
     Ok(text("text/markdown; charset=utf-8", code.page()))
 }

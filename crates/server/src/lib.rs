@@ -39,9 +39,10 @@ mod target;
 mod timestamp;
 pub mod tokens;
 mod view;
+mod watched;
 
 pub use app::{App, Settings};
 pub use code::Code;
 pub use health::OPENAPI;
-pub use router::{ROUTES, Route, router};
+pub use router::{Access, ROUTES, Route, router};
 pub use serve::{ServeError, serve};

@@ -110,7 +110,7 @@ impl Metrics {
             verdict: verdict.name(),
         };
         self.claims.get_or_create(&label).inc();
-        if verdict.is_refusal() {
+        if !matches!(verdict, Verdict::Granted | Verdict::First) {
             self.blocked.inc();
         }
     }

@@ -15,6 +15,7 @@ use crate::claiming::Asked;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::refusal;
+use crate::settle::stale;
 use crate::target::Target;
 
 const FIELDS: [&str; 4] = ["input", "remember", "owner", "token"];
@@ -27,13 +28,14 @@ pub(crate) async fn once(
     request: Request,
 ) -> Result<Response, Problem> {
     let mut asked = Asked::plain(&app.settings, &caller);
-    if let Some(document) = body::optional(&app, request).await? {
+    let document = body::optional(&app, request).await?;
+    if let Some(document) = &document {
         let fields = document.fields()?;
         fields.only(&FIELDS)?;
         asked.read(&fields)?;
     }
     let Asked { claim, content } = asked;
-    let input = content.input.clone();
+    let fence = claim.fence;
     let answered = app
         .store
         .step(EffectChange {
@@ -54,9 +56,10 @@ pub(crate) async fn once(
                 .time("first_seen", entry.claimed_at)
                 .text_or_null("receipt", receipt.as_deref());
         }
+        (Verdict::Stale, _) => return Err(stale(&app.store, &effect, fence, &answered)),
         _ => {
-            let (store, input) = (&app.store, input.as_ref());
-            return Err(refusal::explain(store, &effect, input, &answered).await);
+            let (store, document) = (&app.store, document.as_ref());
+            return Err(refusal::explain(store, &effect, document, &answered).await);
         }
     }
     Ok(out.respond(StatusCode::OK))

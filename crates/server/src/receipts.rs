@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use semel_ledger::{EffectId, Key, Millis, Scope, Time, Verdict};
+use semel_store::receipt::refusal_named;
 use semel_store::{ReceiptFilter, Store};
 
 use crate::app::App;
@@ -16,12 +17,6 @@ use crate::query::{Query, cursor, invalid};
 use crate::view;
 
 const PARAMETERS: [&str; 7] = ["scope", "key", "part", "verdict", "since", "limit", "after"];
-const REFUSALS: [Verdict; 4] = [
-    Verdict::Done,
-    Verdict::Busy,
-    Verdict::Unknown,
-    Verdict::Conflict,
-];
 /// How far back the tally goes if nothing is said.
 const TALLY_BACK: Millis = Millis::days(30);
 /// How many rows of a tally are shown; the newest are.
@@ -84,9 +79,13 @@ fn verdict(query: &Query) -> Result<Option<Verdict>, Problem> {
     let Some(word) = query.one("verdict")? else {
         return Ok(None);
     };
-    let found = REFUSALS.into_iter().find(|verdict| verdict.name() == word);
-    let wrong = || invalid("verdict", "must be one of done, busy, unknown, conflict");
-    found.map(Some).ok_or_else(wrong)
+    let wrong = || {
+        invalid(
+            "verdict",
+            "must be one of done, busy, unknown, conflict, stale",
+        )
+    };
+    refusal_named(word).map(Some).ok_or_else(wrong)
 }
 
 /// How many refusals of an effect were only counted.

@@ -4,6 +4,7 @@ use semel_ledger::json::{Canonical, differences};
 use semel_ledger::{EffectId, Entry, Owner, Process, State, Time, Verdict};
 use semel_store::{Answered, Record, Store};
 
+use crate::body::Document;
 use crate::code::Code;
 use crate::out::Object;
 use crate::path;
@@ -24,7 +25,7 @@ pub(crate) fn process_of(owner: Owner) -> Option<Process> {
 pub(crate) async fn explain(
     store: &Store,
     effect: &EffectId,
-    input: Option<&Canonical>,
+    document: Option<&Document>,
     answered: &Answered,
 ) -> Problem {
     let now = store.now();
@@ -33,7 +34,7 @@ pub(crate) async fn explain(
     let mut problem = match (answered.verdict, entry) {
         (Verdict::Busy, Some(entry)) => busy(&entry, record, now),
         (Verdict::Unknown, Some(entry)) => unknown(effect, &entry, record),
-        (Verdict::Conflict, Some(_)) => conflict(store, input, record).await,
+        (Verdict::Conflict, Some(_)) => conflict(store, document, record).await,
         (verdict, _) => return unexpected(verdict),
     };
     if let Some(receipt) = answered.receipt {
@@ -132,13 +133,13 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-async fn conflict(store: &Store, input: Option<&Canonical>, record: Option<&Record>) -> Problem {
+async fn conflict(store: &Store, document: Option<&Document>, record: Option<&Record>) -> Problem {
     let stored = match record.and_then(|record| record.input.as_ref()) {
         Some(stored) => store.text(stored).await.ok().flatten(),
         None => None,
     };
-    let differs = match (input, stored) {
-        (Some(mine), Some(first)) => differences(&Canonical::trusted(first), mine, DIFFERENCES),
+    let differs = match (document.and_then(Document::input), stored) {
+        (Some(mine), Some(first)) => differences(&Canonical::trusted(first), &mine, DIFFERENCES),
         _ => Vec::new(),
     };
     let detail = match differs.len() {

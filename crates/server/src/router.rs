@@ -14,11 +14,24 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 
 use crate::app::App;
-use crate::auth::{self};
+use crate::auth;
 use crate::code::Code;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{blobs, decide, guard, health, import, ledger, once, receipts, settle, tokens};
+
+/// Who may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Everybody.
+    Open,
+    /// Everybody on this machine, others with a token.
+    Local,
+    /// Whoever has a token.
+    Token,
+    /// Nothing is there; under `/v1/` that is told only to whoever has a token.
+    Nowhere,
+}
 
 /// A path and its methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,51 +40,44 @@ pub struct Route {
     pub path: &'static str,
     /// The methods, in lower case.
     pub methods: &'static [&'static str],
-    /// Whether a token is needed.
-    pub token: bool,
+    /// Who may pass.
+    pub access: Access,
 }
 
-const fn route(path: &'static str, methods: &'static [&'static str]) -> Route {
-    let token = true;
+const fn route(access: Access, path: &'static str, methods: &'static [&'static str]) -> Route {
     Route {
         path,
         methods,
-        token,
-    }
-}
-
-const fn open(path: &'static str) -> Route {
-    let (methods, token) = (&["get"] as &[&str], false);
-    Route {
-        path,
-        methods,
-        token,
+        access,
     }
 }
 
 /// Every path there is.
-pub const ROUTES: [Route; 18] = [
-    route("/v1/guard/{scope}/{key}", &["post", "put"]),
-    route("/v1/guard/{scope}/{key}/heartbeat", &["post"]),
-    route("/v1/guard/{scope}/{key}/abandon", &["post"]),
-    route("/v1/once/{scope}/{key}", &["post"]),
-    route("/v1/ledger", &["get"]),
-    route("/v1/ledger/import", &["post"]),
-    route("/v1/ledger/{scope}/{key}", &["get"]),
-    route("/v1/ledger/{scope}/{key}/decide", &["post"]),
-    route("/v1/receipts", &["get"]),
-    route("/v1/receipts/tally", &["get"]),
-    route("/v1/blobs", &["put"]),
-    route("/v1/blobs/{hash}", &["get"]),
-    route("/v1/tokens", &["get", "post"]),
-    route("/v1/tokens/{id}", &["delete"]),
-    open("/healthz"),
-    open("/readyz"),
-    open("/openapi.json"),
-    open("/errors/{code}"),
+pub const ROUTES: [Route; 19] = [
+    route(Access::Token, "/v1/guard/{scope}/{key}", &["post", "put"]),
+    route(
+        Access::Token,
+        "/v1/guard/{scope}/{key}/heartbeat",
+        &["post"],
+    ),
+    route(Access::Token, "/v1/guard/{scope}/{key}/abandon", &["post"]),
+    route(Access::Token, "/v1/once/{scope}/{key}", &["post"]),
+    route(Access::Token, "/v1/ledger", &["get"]),
+    route(Access::Token, "/v1/ledger/import", &["post"]),
+    route(Access::Token, "/v1/ledger/{scope}/{key}", &["get"]),
+    route(Access::Token, "/v1/ledger/{scope}/{key}/decide", &["post"]),
+    route(Access::Token, "/v1/receipts", &["get"]),
+    route(Access::Token, "/v1/receipts/tally", &["get"]),
+    route(Access::Token, "/v1/blobs", &["put"]),
+    route(Access::Token, "/v1/blobs/{hash}", &["get"]),
+    route(Access::Token, "/v1/tokens", &["get", "post"]),
+    route(Access::Token, "/v1/tokens/{id}", &["delete"]),
+    route(Access::Local, "/metrics", &["get"]),
+    route(Access::Open, "/healthz", &["get"]),
+    route(Access::Open, "/readyz", &["get"]),
+    route(Access::Open, "/openapi.json", &["get"]),
+    route(Access::Open, "/errors/{code}", &["get"]),
 ];
-/// Open to this machine, with a token to others.
-pub(crate) const METRICS: &str = "/metrics";
 
 fn methods(path: &str) -> MethodRouter<Arc<App>> {
     match path {
@@ -93,53 +99,38 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/readyz" => get(health::ready),
         "/openapi.json" => get(health::openapi),
         "/errors/{code}" => get(health::page),
-        METRICS => get(health::metrics),
+        "/metrics" => get(health::metrics),
         _ => MethodRouter::new(),
     }
 }
 
 /// All endpoints, for a connection or for the same process.
 pub fn router(app: Arc<App>) -> Router {
-    let gated = |path: &'static str, entry: Entry| {
+    let gated = |path: &'static str, access: Access| {
         let gate = Gate {
             app: Arc::clone(&app),
             metrics: app.metrics.route(path),
-            entry,
+            access,
         };
         from_fn_with_state(gate, pass)
     };
     let mut router = Router::new();
-    for Route { path, token, .. } in ROUTES {
-        let entry = if token { Entry::Token } else { Entry::Open };
+    for Route { path, access, .. } in ROUTES {
         let methods = methods(path).fallback(method_not_allowed);
-        router = router.route(path, methods.layer(gated(path, entry)));
+        router = router.route(path, methods.layer(gated(path, access)));
     }
-    let metrics = methods(METRICS).fallback(method_not_allowed);
-    let metrics = metrics.layer(gated(METRICS, Entry::Metrics));
     let nowhere = MethodRouter::new().fallback(not_found);
-    let nowhere = nowhere.layer(gated("none", Entry::Nowhere));
+    let nowhere = nowhere.layer(gated("none", Access::Nowhere));
     router
-        .route(METRICS, metrics)
         .fallback_service(nowhere.with_state(Arc::clone(&app)))
         .with_state(app)
-}
-
-/// Who may pass.
-#[derive(Clone, Copy, Debug)]
-enum Entry {
-    Open,
-    Token,
-    /// Everybody on this machine, others with a token.
-    Metrics,
-    /// No such path: under `/v1/` with a token.
-    Nowhere,
 }
 
 #[derive(Clone, Debug)]
 struct Gate {
     app: Arc<App>,
     metrics: RouteMetrics,
-    entry: Entry,
+    access: Access,
 }
 
 /// The other end of the connection.
@@ -158,11 +149,11 @@ async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Res
 
 impl Gate {
     async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
-        let needed = match self.entry {
-            Entry::Open => false,
-            Entry::Token => true,
-            Entry::Metrics => !is_local(request),
-            Entry::Nowhere => request.uri().path().starts_with("/v1/"),
+        let needed = match self.access {
+            Access::Open => false,
+            Access::Token => true,
+            Access::Local => !is_local(request),
+            Access::Nowhere => request.uri().path().starts_with("/v1/"),
         };
         if needed {
             let caller = auth::identify(&self.app, request.headers()).await?;

@@ -47,17 +47,21 @@ pub async fn serve(
         let (router, app) = (router(Arc::clone(&app)), Arc::clone(&app));
         async move { connection::accept(listener, router, &app.settings, stopping).await }
     });
-    let failed = tokio::select! {
-        () = shutdown => false,
-        () = app.store.failed() => true,
-    };
+    tokio::select! {
+        () = shutdown => {}
+        () = app.store.failed() => {}
+    }
     stop.send_replace(true);
-    // A store that fails while connections end must still be noticed.
-    let ended = serving.await;
-    if let Err(error) = ended {
+    if let Err(error) = serving.await {
         tracing::error!(%error, "the accept loop ended badly");
     }
     drop(duties);
+    // Also if it failed only while connections ended.
+    let failed = tokio::select! {
+        biased;
+        () = app.store.failed() => true,
+        () = std::future::ready(()) => false,
+    };
     if failed {
         return Err(ServeError::StoreFailed);
     }
@@ -75,7 +79,6 @@ async fn join(app: &App) -> Result<(), StoreError> {
 }
 
 async fn leave(store: &Store) -> Result<(), StoreError> {
-    store.write_receipts().await?;
     if let Err(error) = store.leave().await {
         tracing::warn!(%error, "could not leave in good order; others will notice");
     }

@@ -92,7 +92,7 @@ fn read(document: &Document) -> Result<Settlement, Problem> {
     let outcome = fields.need("outcome", outcome)?;
     let external_id = fields.name("external_id")?;
     let note = fields.note("reason", MAX_NOTE)?;
-    let digest = Digest::of([
+    let digest = Digest::of_settlement([
         Some(outcome.name()),
         fields.any("result"),
         external_id.as_deref(),
@@ -148,6 +148,7 @@ pub(crate) fn stale(
     let Some(entry) = answered.entry.map(|entry| entry.seen_at(store.now())) else {
         return missing(effect);
     };
+    // A claim may bring its own token, and bring it once too often.
     let latest = entry.fence == fence;
     let detail = match entry.state {
         EffectState::Unknown | EffectState::Review if latest => {
@@ -155,7 +156,7 @@ pub(crate) fn stale(
              unknown; nothing was changed: somebody must decide"
         }
         EffectState::Claimed => "another claim holds by now; nothing was changed",
-        _ if latest => "this claim was already settled with other words; nothing was changed",
+        _ if latest => "this claim was already settled; nothing was changed",
         _ => "this is not the token of the latest claim; nothing was changed",
     };
     let mut problem = Problem::new(Code::StaleToken, detail);
@@ -166,5 +167,8 @@ pub(crate) fn stale(
         &entry,
         answered.record.as_deref(),
     );
+    if let Some(receipt) = answered.receipt {
+        problem.more.text("receipt", &receipt.text());
+    }
     problem
 }

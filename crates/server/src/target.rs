@@ -35,7 +35,23 @@ impl FromRequestParts<Arc<App>> for Target {
     }
 }
 
+/// The one name in the path of something that is not an effect.
+#[derive(Debug)]
+pub(crate) struct Segment(pub(crate) String);
+
+impl FromRequestParts<Arc<App>> for Segment {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Segment, Problem> {
+        let segments = RawPathParams::from_request_parts(parts, app)
+            .await
+            .map_err(|_| not_utf8())?;
+        let name = segments.iter().next().map(|(_, value)| value.to_owned());
+        Ok(Segment(name.unwrap_or_default()))
+    }
+}
+
 fn not_utf8() -> Problem {
-    let detail = "the scope or key is not valid UTF-8 after percent-decoding";
+    let detail = "a name in the path is not valid UTF-8 after percent-decoding";
     Problem::new(Code::KeyInvalid, detail).fix("percent-encode the UTF-8 bytes of the text")
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use semel_store::blob::hex;
@@ -16,6 +16,7 @@ use crate::code::Code;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::target::Segment;
 
 /// What is kept of a token.
 #[must_use]
@@ -82,12 +83,11 @@ pub(crate) async fn add(
 /// `DELETE /v1/tokens/{id}`
 pub(crate) async fn revoke(
     State(app): State<Arc<App>>,
-    segments: RawPathParams,
+    Segment(id): Segment,
     request: Request,
 ) -> Result<Response, Problem> {
     Query::parse(request.uri().query(), &[])?;
-    let id = segments.iter().next().map_or("", |(_, value)| value);
-    let change = Change::Token(TokenChange::Revoke { id: id.to_owned() });
+    let change = Change::Token(TokenChange::Revoke { id: id.clone() });
     app.store.commit(vec![change]).await?;
     app.registry.refresh(&app.store).await?;
     let tokens = app.store.tokens().await?;

@@ -1,6 +1,6 @@
 //! An effect as it is shown.
 
-use semel_ledger::{Cause, Millis, State, Time};
+use semel_ledger::{Cause, Millis, OnUnknown, State, Time};
 use semel_store::blob::hex;
 use semel_store::{Receipt, Record, Stored, Turn};
 
@@ -45,7 +45,7 @@ pub(crate) fn effect(out: &mut Object, record: &Record, texts: &Texts, now: Time
         .time("changed_at", entry.changed_at)
         .text("remember", &entry.remember.to_string())
         .time_or_null("forgotten_at", entry.forgotten_at())
-        .text_or_null("on_unknown", entry.on_unknown.map(|rule| rule.name()));
+        .text_or_null("on_unknown", entry.on_unknown.map(OnUnknown::name));
     let fingerprint = entry.fingerprint.map(|fingerprint| hex(&fingerprint.0));
     out.text_or_null("fingerprint", fingerprint.as_deref())
         .raw("input", texts.input.as_deref().unwrap_or("null"))

@@ -67,6 +67,7 @@ pub(crate) fn hour_of(at: Time) -> Time {
 #[must_use]
 pub fn refusal_named(name: &str) -> Option<Verdict> {
     [
+        Verdict::Stale,
         Verdict::Done,
         Verdict::Busy,
         Verdict::Unknown,

@@ -158,6 +158,8 @@ fn updated(
             record.result = content.result.clone().map(|result| keep(result, blobs));
             if let Some(input) = &content.input {
                 record.input = Some(keep(input.as_str().into(), blobs));
+            } else if entry.fingerprint.is_none() {
+                record.input = None;
             }
         }
         // A late settlement changes nothing but may be what finds the lease run out.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_ledger::{Command, EffectId, Entry, Time, apply};
+use semel_ledger::{Command, EffectId, Entry, Time, Verdict, apply};
 use tokio::sync::watch;
 
 use crate::blob::Stored;
@@ -192,7 +192,7 @@ impl Store {
         by: Option<Box<str>>,
         mut answered: Answered,
     ) -> Answered {
-        if answered.verdict.is_refusal() {
+        if !matches!(answered.verdict, Verdict::Granted | Verdict::First) {
             let receipt = Receipt {
                 id: ReceiptId(random_id(self.now())),
                 seq: 0,

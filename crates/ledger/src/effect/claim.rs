@@ -53,9 +53,12 @@ impl Claim {
     }
 
     fn next_entry(&self, before: &Entry, now: Time) -> Entry {
+        // Nothing happened under a failed attempt's input, so it binds nobody.
+        let bound = before.fingerprint.filter(|_| before.state != State::Failed);
         Entry {
             attempt: before.attempt.saturating_add(1),
-            fingerprint: self.fingerprint.or(before.fingerprint),
+            fingerprint: self.fingerprint.or(bound),
+            on_unknown: self.on_unknown.or(before.on_unknown),
             created_at: before.created_at,
             ..self.first_entry(now)
         }
@@ -67,6 +70,11 @@ impl Claim {
             Owner::Node { .. } => Time::NEVER,
             Owner::Client | Owner::Process(_) => now.after(self.lease),
         }
+    }
+
+    /// Whether the latest grant came of this very claim.
+    fn is_behind(&self, entry: &Entry) -> bool {
+        entry.attempt > 0 && entry.fence == self.fence
     }
 
     fn conflicts_with(&self, entry: &Entry) -> bool {
@@ -86,12 +94,7 @@ enum Way {
 }
 
 fn way(entry: &Entry, claim: &Claim, now: Time) -> Way {
-    // A failed or released attempt had no effect, so its input binds nobody.
-    let free = matches!(entry.state, State::Failed | State::Released);
-    if free {
-        return Way::Free;
-    }
-    if claim.conflicts_with(entry) {
+    if entry.state != State::Failed && claim.conflicts_with(entry) {
         return Way::Blocked(Step::same(Verdict::Conflict));
     }
     match entry.state {
@@ -123,10 +126,15 @@ fn way(entry: &Entry, claim: &Claim, now: Time) -> Way {
 }
 
 pub(super) fn claim(entry: &Entry, claim: &Claim, now: Time) -> Step {
-    // The answer to this very claim was lost and it is asked again.
-    let same_claim = entry.fence == claim.fence && !claim.conflicts_with(entry);
-    if entry.state == State::Claimed && same_claim {
-        return Step::same(Verdict::Granted);
+    if claim.is_behind(entry) {
+        match entry.state {
+            // The answer to this very claim was lost and it is asked again.
+            State::Claimed if !claim.conflicts_with(entry) => return Step::same(Verdict::Granted),
+            // Its grant was used up. Granting the same fence again would give an earlier holder
+            // who wakes up late the power to settle.
+            State::Failed | State::Released | State::Unknown => return Step::same(Verdict::Stale),
+            State::Claimed | State::Done | State::Undone | State::Review => {}
+        }
     }
     match way(entry, claim, now) {
         Way::Blocked(step) => step,
@@ -140,9 +148,13 @@ pub(super) fn claim(entry: &Entry, claim: &Claim, now: Time) -> Step {
 }
 
 pub(super) fn once(entry: &Entry, claim: &Claim, now: Time) -> Step {
-    // The answer to this very question was lost and it is asked again.
-    if entry.state == State::Done && entry.fence == claim.fence {
-        return Step::same(Verdict::First);
+    if claim.is_behind(entry) {
+        match entry.state {
+            // The answer to this very question was lost and it is asked again.
+            State::Done => return Step::same(Verdict::First),
+            State::Failed | State::Released | State::Unknown => return Step::same(Verdict::Stale),
+            State::Claimed | State::Undone | State::Review => {}
+        }
     }
     match way(entry, claim, now) {
         Way::Blocked(step) => step,

@@ -18,7 +18,7 @@ pub(super) async fn run(app: Arc<App>) {
     loop {
         tokio::time::sleep(LAPSE_EVERY).await;
         round = round.wrapping_add(1);
-        if let Err(error) = rescue(&app, round % NODES_EVERY == 0).await {
+        if let Err(error) = rescue(&app, round.is_multiple_of(NODES_EVERY)).await {
             tracing::warn!(%error, "could not look for what ran out");
         }
     }

@@ -11,7 +11,7 @@ use crate::app::App;
 /// Between two bites.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Between two passes over the whole ledger.
-const PASS_EVERY: Duration = Duration::from_secs(3600);
+const PASS_EVERY: Duration = Duration::from_hours(1);
 
 pub(super) async fn run(app: Arc<App>) {
     loop {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::OpenError;
@@ -72,6 +73,11 @@ fn open(path: &Path, flags: OpenFlags, options: &Options) -> Result<Connection, 
     };
     let connection = connection.map_err(refused)?;
     connection.busy_timeout(LOCK_PATIENCE).map_err(refused)?;
+    // Without it every new value compiles the statement again, to see whether a partial index
+    // has become usable: three quarters of the time of a claim.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(refused)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension as _, named_params, params};
+use rusqlite::{Connection, OptionalExtension as _, Statement, ToSql, params};
 use semel_ledger::{Entry, Owner, Scope, State, Time};
 
 use super::row::{COLUMNS, StoredColumn, process_bytes, read};
@@ -13,20 +13,18 @@ use crate::record::{Advanced, Record, Turn, Write, advance};
 /// Scopes are few; if they are not, their numbers are looked up again.
 const REMEMBERED_SCOPES: usize = 10_000;
 
-const INSERT: &str = "INSERT INTO effects (id, scope, key, state, attempt, fence, process, node, epoch, owner,
-    fingerprint, on_unknown, remember, created_at, claimed_at, lease_until, changed_at, settled, tombstone,
-    input, result, external_id, note, blobs)
-  VALUES (:id, :scope, :key, :state, :attempt, :fence, :process, :node, :epoch, :owner,
-    :fingerprint, :on_unknown, :remember, :created_at, :claimed_at, :lease_until, :changed_at, :settled, :tombstone,
-    :input, :result, :external_id, :note, :blobs)";
-
+/// The columns that [`bind`] fills, in its order: 20 of them.
 /// `blocked` is not here: receipts are counted behind the answers, by their own statement.
-const UPDATE: &str = "UPDATE effects SET state = :state, attempt = :attempt, fence = :fence, process = :process,
-    node = :node, epoch = :epoch, owner = :owner, fingerprint = :fingerprint, on_unknown = :on_unknown,
-    remember = :remember, claimed_at = :claimed_at, lease_until = :lease_until, changed_at = :changed_at,
-    settled = :settled, tombstone = :tombstone, input = :input, result = :result,
-    external_id = :external_id, note = :note, blobs = :blobs
-  WHERE seq = :seq";
+const INSERT: &str = "INSERT INTO effects (state, attempt, fence, process, node, epoch, owner,
+    fingerprint, on_unknown, remember, claimed_at, lease_until, changed_at, settled, tombstone,
+    input, result, external_id, note, blobs, id, scope, key, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+const UPDATE: &str = "UPDATE effects SET state = ?, attempt = ?, fence = ?, process = ?, node = ?,
+    epoch = ?, owner = ?, fingerprint = ?, on_unknown = ?, remember = ?, claimed_at = ?,
+    lease_until = ?, changed_at = ?, settled = ?, tombstone = ?, input = ?, result = ?,
+    external_id = ?, note = ?, blobs = ?
+  WHERE seq = ?";
 
 /// The numbers of scopes that were seen.
 #[derive(Debug, Default)]
@@ -148,64 +146,53 @@ fn insert(
     scope: i64,
     record: &Record,
 ) -> rusqlite::Result<()> {
-    let entry = &record.entry;
-    let (node, epoch) = node_of(entry);
-    connection.prepare_cached(INSERT)?.execute(named_params! {
-        ":id": hash,
-        ":scope": scope,
-        ":key": record.effect.key.as_str(),
-        ":state": entry.state as i64,
-        ":attempt": entry.attempt,
-        ":fence": entry.fence.0,
-        ":process": process_bytes(entry.owner),
-        ":node": node,
-        ":epoch": epoch,
-        ":owner": record.by,
-        ":fingerprint": entry.fingerprint.map(|f| f.0),
-        ":on_unknown": entry.on_unknown.map(|rule| rule as i64),
-        ":remember": entry.remember.0,
-        ":created_at": entry.created_at.0,
-        ":claimed_at": entry.claimed_at.0,
-        ":lease_until": entry.lease_until.0,
-        ":changed_at": entry.changed_at.0,
-        ":settled": entry.settled.map(|digest| digest.0),
-        ":tombstone": entry.tombstone,
-        ":input": StoredColumn(&record.input),
-        ":result": StoredColumn(&record.result),
-        ":external_id": record.external_id,
-        ":note": record.note,
-        ":blobs": blob_column(record),
-    })?;
-    Ok(())
+    let mut statement = connection.prepare_cached(INSERT)?;
+    let bound = bind(&mut statement, record)?;
+    statement.raw_bind_parameter(bound + 1, hash)?;
+    statement.raw_bind_parameter(bound + 2, scope)?;
+    statement.raw_bind_parameter(bound + 3, record.effect.key.as_str())?;
+    statement.raw_bind_parameter(bound + 4, record.entry.created_at.0)?;
+    statement.raw_execute().map(drop)
 }
 
 fn update(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(UPDATE)?;
+    let bound = bind(&mut statement, record)?;
+    statement.raw_bind_parameter(bound + 1, record.seq)?;
+    statement.raw_execute().map(drop)
+}
+
+/// Binds what an insert and an update have in common; gives how many columns that were.
+/// By position, as names would be looked up anew for each row.
+fn bind(statement: &mut Statement<'_>, record: &Record) -> rusqlite::Result<usize> {
     let entry = &record.entry;
     let (node, epoch) = node_of(entry);
-    connection.prepare_cached(UPDATE)?.execute(named_params! {
-        ":seq": record.seq,
-        ":state": entry.state as i64,
-        ":attempt": entry.attempt,
-        ":fence": entry.fence.0,
-        ":process": process_bytes(entry.owner),
-        ":node": node,
-        ":epoch": epoch,
-        ":owner": record.by,
-        ":fingerprint": entry.fingerprint.map(|f| f.0),
-        ":on_unknown": entry.on_unknown.map(|rule| rule as i64),
-        ":remember": entry.remember.0,
-        ":claimed_at": entry.claimed_at.0,
-        ":lease_until": entry.lease_until.0,
-        ":changed_at": entry.changed_at.0,
-        ":settled": entry.settled.map(|digest| digest.0),
-        ":tombstone": entry.tombstone,
-        ":input": StoredColumn(&record.input),
-        ":result": StoredColumn(&record.result),
-        ":external_id": record.external_id,
-        ":note": record.note,
-        ":blobs": blob_column(record),
-    })?;
-    Ok(())
+    let columns: [&dyn ToSql; 20] = [
+        &(entry.state as i64),
+        &entry.attempt,
+        &entry.fence.0,
+        &process_bytes(entry.owner),
+        &node,
+        &epoch,
+        &record.by,
+        &entry.fingerprint.map(|fingerprint| fingerprint.0),
+        &entry.on_unknown.map(|rule| rule as i64),
+        &entry.remember.0,
+        &entry.claimed_at.0,
+        &entry.lease_until.0,
+        &entry.changed_at.0,
+        &entry.settled.map(|digest| digest.0),
+        &entry.tombstone,
+        &StoredColumn(&record.input),
+        &StoredColumn(&record.result),
+        &record.external_id,
+        &record.note,
+        &blob_column(record),
+    ];
+    for (index, column) in columns.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, column)?;
+    }
+    Ok(columns.len())
 }
 
 fn blob_column(record: &Record) -> Option<Vec<u8>> {

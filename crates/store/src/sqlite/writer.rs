@@ -2,9 +2,11 @@
 //! once, answers each.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior};
 use semel_ledger::Time;
+use tokio::sync::oneshot;
 
 use super::effects::{self, Scopes};
 use super::failure::classify;
@@ -15,6 +17,7 @@ use crate::group::{Request, Requests};
 use crate::store::Context;
 
 type Waiting = Request<Ask, Vec<Answer>>;
+type Reply = oneshot::Sender<Result<Vec<Answer>, StoreError>>;
 
 /// How many free pages one commit gives back to the file system.
 const VACUUM_PAGES: u32 = 2000;
@@ -51,27 +54,19 @@ impl Writer {
     pub(super) fn run(mut self, mut requests: Requests<Ask, Vec<Answer>>) {
         let _alarm = Alarm(Arc::clone(&self.context));
         let mut waiting: Vec<Waiting> = Vec::with_capacity(self.batch);
+        let mut pace = Pace::default();
         while requests.blocking_recv_many(&mut waiting, self.batch) > 0 {
+            pace.gather(&mut requests, &mut waiting, self.batch);
+            let started = Instant::now();
             let (asks, replies): (Vec<_>, Vec<_>) = waiting
                 .drain(..)
                 .map(|request| (request.ask, request.reply))
                 .unzip();
-            match self.write(asks) {
-                Ok(answers) => {
-                    for (reply, answer) in replies.into_iter().zip(answers) {
-                        // A caller that went away does not need its answer.
-                        let _ = reply.send(Ok(answer));
-                    }
-                }
-                Err(error) => {
-                    let failed = matches!(error, StoreError::Failed { .. });
-                    for reply in replies {
-                        let _ = reply.send(Err(error.again()));
-                    }
-                    if failed {
-                        return;
-                    }
-                }
+            pace.callers = asks.len();
+            let answered = self.write(asks);
+            pace.commit = started.elapsed();
+            if !answer(answered, replies) {
+                return;
             }
         }
     }
@@ -88,6 +83,58 @@ impl Writer {
             scopes.clear();
         }
         result
+    }
+}
+
+/// Tells each caller; false if the store has failed.
+fn answer(answered: Result<Vec<Vec<Answer>>, StoreError>, replies: Vec<Reply>) -> bool {
+    // A caller that went away does not need its answer.
+    match answered {
+        Ok(answers) => {
+            for (reply, answer) in replies.into_iter().zip(answers) {
+                let _ = reply.send(Ok(answer));
+            }
+            true
+        }
+        Err(error) => {
+            for reply in replies {
+                let _ = reply.send(Err(error.again()));
+            }
+            !matches!(error, StoreError::Failed { .. })
+        }
+    }
+}
+
+/// How the last commit went, to guess whether more callers are about to come.
+///
+/// Those answered by one commit come back nearly together. Taking the first of them alone would
+/// let the others wait for a whole commit, so the writer waits for a small part of one.
+#[derive(Default)]
+struct Pace {
+    callers: usize,
+    commit: Duration,
+}
+
+impl Pace {
+    const LONGEST_WAIT: Duration = Duration::from_micros(500);
+
+    fn gather(
+        &self,
+        requests: &mut Requests<Ask, Vec<Answer>>,
+        waiting: &mut Vec<Waiting>,
+        batch: usize,
+    ) {
+        let patience = (self.commit / 8).min(Self::LONGEST_WAIT);
+        let expected = self.callers.min(batch);
+        let started = Instant::now();
+        while waiting.len() + requests.len() < expected && started.elapsed() < patience {
+            std::thread::yield_now();
+        }
+        while waiting.len() < batch
+            && let Ok(request) = requests.try_recv()
+        {
+            waiting.push(request);
+        }
     }
 }
 
