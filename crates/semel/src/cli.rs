@@ -1,5 +1,10 @@
 //! The command line: verbs, the flags that all of them share, and which code each ends with.
 
+#![allow(
+    clippy::doc_markdown,
+    reason = "what stands above a flag is shown as help, where backticks would be noise"
+)]
+
 mod backup;
 mod bench;
 mod completions;

@@ -207,13 +207,10 @@ pub(crate) fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     // What must not be shown as it is can still be written out for the shell.
-    let safe = crate::term::escaped(word, |c| format!("\\U{:08x}", u32::from(c)));
-    match safe {
-        std::borrow::Cow::Borrowed(word) => format!("'{}'", word.replace('\'', "'\\''")),
-        std::borrow::Cow::Owned(_) => {
-            let word = word.replace('\\', "\\\\").replace('\'', "\\'");
-            let word = crate::term::escaped(&word, |c| format!("\\U{:08x}", u32::from(c)));
-            format!("$'{word}'")
-        }
+    let written = |word| crate::term::escaped(word, |c| format!("\\U{:08x}", u32::from(c)));
+    if written(word) == word {
+        return format!("'{}'", word.replace('\'', "'\\''"));
     }
+    let word = word.replace('\\', "\\\\").replace('\'', "\\'");
+    format!("$'{}'", written(&word))
 }

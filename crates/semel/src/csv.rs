@@ -55,9 +55,10 @@ impl Reader<'_> {
     fn plain(&mut self) -> Result<String, (usize, &'static str)> {
         let end = self.rest.find([',', '\n']).unwrap_or(self.rest.len());
         let (field, rest) = self.rest.split_at(end);
-        let field = match rest.starts_with(',') {
-            true => field,
-            false => field.strip_suffix('\r').unwrap_or(field),
+        let field = if rest.starts_with(',') {
+            field
+        } else {
+            field.strip_suffix('\r').unwrap_or(field)
         };
         if field.contains('"') {
             return Err((

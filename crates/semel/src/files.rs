@@ -80,3 +80,8 @@ pub(crate) fn mode(path: &Path) -> Option<u32> {
     let metadata = std::fs::metadata(path).ok()?;
     Some(metadata.permissions().mode() & 0o777)
 }
+
+/// Whether permission bits leave others out.
+pub(crate) fn is_private(mode: u32) -> bool {
+    mode.trailing_zeros() >= 6
+}

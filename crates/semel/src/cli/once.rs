@@ -194,9 +194,10 @@ impl Once {
             Outcome::done(&ended)
         };
         let word = outcome.word;
-        let settled = match lost {
-            true => Settled::Stale,
-            false => settle::settle(job, outcome).await?,
+        let settled = if lost {
+            Settled::Stale
+        } else {
+            settle::settle(job, outcome).await?
         };
         if let Settled::Recorded(result) = settled {
             if word == "unknown" {

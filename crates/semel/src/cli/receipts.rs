@@ -174,8 +174,11 @@ impl Receipts {
         if json {
             return Context::print_json(&Listed { receipts, next });
         }
-        let cells = |row: &Box<RawValue>| serde_json::from_str(row.get()).map(Row::cells);
-        let rows: Vec<_> = receipts.iter().map(cells).collect::<Result<_, _>>()?;
+        let cells = |row: &RawValue| serde_json::from_str(row.get()).map(Row::cells);
+        let rows: Vec<_> = receipts
+            .iter()
+            .map(|row| cells(row))
+            .collect::<Result<_, _>>()?;
         if rows.is_empty() {
             eprintln!("semel: no claim was refused that matches");
             return Ok(());

@@ -59,8 +59,8 @@ struct Token {
     name: String,
     created_at: Option<String>,
     revoked_at: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
+    #[serde(rename = "token", skip_serializing_if = "Option::is_none")]
+    clear: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -135,23 +135,20 @@ async fn create(client: &Client, name: &str, out: Option<&Path>, json: bool) -> 
         &json!({"name": name}),
     );
     let mut token: Token = ask(client, Access::Create, call).await?.read()?;
-    let clear = token.token.clone().unwrap_or_default();
+    let clear = token.clear.clone().unwrap_or_default();
     if let Some(out) = out {
         files::write_private(out, format!("{clear}\n").as_bytes())?;
-        token.token = None;
+        token.clear = None;
     }
     if json {
         return Context::print_json(&token);
     }
-    match out {
-        Some(out) => eprintln!("semel: made {}; it is in {}", token.id, out.display()),
-        None => {
-            print_line(&clear);
-            eprintln!(
-                "semel: made {}; this is the only time it is shown",
-                token.id
-            );
-        }
+    let id = &token.id;
+    if let Some(out) = out {
+        eprintln!("semel: made {id}; it is in {}", out.display());
+    } else {
+        print_line(&clear);
+        eprintln!("semel: made {id}; this is the only time it is shown");
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::config::Secret;
 use crate::failure::Failure;
 
 /// The longest a call may take, large blobs over slow lines included.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// No answer is longer: a page of a thousand effects, or a blob.
 const MAX_ANSWER: usize = 256 * 1024 * 1024;
 
@@ -30,7 +30,9 @@ pub(crate) struct Remote {
 
 impl std::fmt::Debug for Remote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Remote").field("base", &self.base).finish()
+        f.debug_struct("Remote")
+            .field("base", &self.base)
+            .finish_non_exhaustive()
     }
 }
 

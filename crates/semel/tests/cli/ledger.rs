@@ -137,8 +137,9 @@ fn every_wrong_line_is_told_and_nothing_is_imported() {
 fn import_reads_stdin_and_more_than_one_call_holds() {
     let home = Home::new();
     let lines: String = (0..2500)
-        .map(|n| format!("{{\"key\":\"k{n}\"}}\n"))
-        .collect();
+        .map(|n| format!("{{\"key\":\"k{n}\"}}"))
+        .collect::<Vec<_>>()
+        .join("\n");
     let output = home.feed(&["ledger", "import", "-", "--scope", "s"], lines.as_bytes());
     ends(&output, 0, &["2500 imported"]);
     let all = home.json(&["ledger", "ls", "--all", "--json"]);

@@ -1,6 +1,12 @@
 //! The binary as a user meets it: every test runs `semel` itself and looks at what it prints, how
 //! it exits, and what the destination saw.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test ends where something is not as it must be"
+)]
+#![allow(clippy::similar_names, reason = "server and served, token and taken")]
+
 mod backup;
 mod config;
 mod help;

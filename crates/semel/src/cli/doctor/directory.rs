@@ -20,7 +20,7 @@ pub(super) fn check(data: &Path) -> Vec<Check> {
         )];
     };
     let word = quoted(&shown);
-    let mut checks = vec![if mode & 0o077 == 0 {
+    let mut checks = vec![if files::is_private(mode) {
         Check::good("data directory", shown)
     } else {
         let detail = format!("{shown} can be entered by others (mode {mode:03o})");
@@ -60,7 +60,7 @@ fn token(data: &Path) -> Check {
             format!("{shown} is not there"),
             "semel serve makes it at its first start",
         ),
-        Some(mode) if mode & 0o077 != 0 => Check::bad(
+        Some(mode) if !files::is_private(mode) => Check::bad(
             "token file",
             format!("{shown} can be read by others (mode {mode:03o})"),
             format!("chmod 600 {}", quoted(&shown)),

@@ -111,7 +111,7 @@ impl Import {
         }
         String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line = before.split(|byte| *byte == b'\n').count();
             Failure::usage(format!("{}:{line}: is not UTF-8", self.file)).into()
         })
     }

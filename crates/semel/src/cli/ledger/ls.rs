@@ -126,8 +126,11 @@ impl Ls {
             Context::print_json(&Listed { effects, next })?;
             return Ok(0);
         }
-        let cells = |row: &Box<RawValue>| serde_json::from_str(row.get()).map(Row::cells);
-        let rows: Vec<_> = effects.iter().map(cells).collect::<Result<_, _>>()?;
+        let cells = |row: &RawValue| serde_json::from_str(row.get()).map(Row::cells);
+        let rows: Vec<_> = effects
+            .iter()
+            .map(|row| cells(row))
+            .collect::<Result<_, _>>()?;
         if rows.is_empty() {
             eprintln!("semel: nothing is on record that matches");
             return Ok(0);

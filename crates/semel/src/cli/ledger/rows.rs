@@ -195,9 +195,10 @@ fn check(raw: Raw, scope: Option<&str>) -> Result<Checked, String> {
 /// When it happened: a time or a date; a span would mean something else at every import.
 fn time(text: &str) -> Result<String, String> {
     let is_span = text.parse::<Millis>().is_ok();
-    let at: Result<Timestamp, String> = match is_span {
-        true => Err(String::new()),
-        false => crate::when::read(text),
+    let at: Result<Timestamp, String> = if is_span {
+        Err(String::new())
+    } else {
+        crate::when::read(text)
     };
     let wrong = format!("at {text:?} is not a time; write 2026-03-01T12:00:00Z or 2026-03-01");
     at.map(|at| at.to_string()).map_err(|_| wrong)

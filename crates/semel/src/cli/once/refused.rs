@@ -76,9 +76,10 @@ fn conflict(job: &Job, refusal: &Refusal) -> String {
         .iter()
         .map(|pointer| shown(pointer))
         .collect();
-    let differs = match differs.is_empty() {
-        true => String::new(),
-        false => format!("; these differ: {}", differs.join(", ")),
+    let differs = if differs.is_empty() {
+        String::new()
+    } else {
+        format!("; these differ: {}", differs.join(", "))
     };
     format!(
         "not run: {} {} stands for another input{differs}",

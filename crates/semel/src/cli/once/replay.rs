@@ -79,9 +79,10 @@ fn message(record: &Record, has_code: bool) -> String {
     let at = record.first.settled_at.as_deref().map(when::short);
     let at = at.map(|at| format!(" at {at} UTC")).unwrap_or_default();
     let attempt = record.first.attempt;
-    let how = match has_code {
-        true => "replayed, not run",
-        false => "not run; no output is on record",
+    let how = if has_code {
+        "replayed, not run"
+    } else {
+        "not run; no output is on record"
     };
     let receipt = record
         .receipt

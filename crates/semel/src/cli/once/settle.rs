@@ -12,7 +12,7 @@ use super::stream::Captured;
 use crate::client::{Access, Call, Session, guard};
 
 /// How long a ledger out of reach is waited for, so that a restart of the server loses nothing.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How it ended.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ pub(super) enum TokenFile {
 pub(super) fn check(data: &Path) -> anyhow::Result<()> {
     let path = data.join("token");
     match files::mode(&path) {
-        Some(mode) if mode & 0o077 != 0 => {
+        Some(mode) if !files::is_private(mode) => {
             let shown = path.display();
             let message = format!("{shown} can be read by others (mode {mode:03o})");
             let fix = format!("chmod 600 {}", quoted(&path.to_string_lossy()));
