@@ -1,39 +1,323 @@
+//! How fast this machine lets Semel be, as ratios measured in one run.
+//!
+//! Owns the order of measurements and what is aimed for. Everything runs in this process on the
+//! same disk, one after the other, so that the numbers can be compared with each other and with
+//! nothing else.
+
+mod by_hand;
 mod disk;
+mod growth;
+mod http;
 mod ledger;
 mod load;
-use semel_store::*;
-use std::{sync::Arc, time::Duration};
-pub async fn quick() -> anyhow::Result<()> {
-    let dir = std::env::args().nth(1).unwrap();
-    let work: usize = std::env::args().nth(2).unwrap().parse()?;
-    let callers: usize = std::env::args().nth(3).unwrap().parse()?;
-    let dir = std::path::PathBuf::from(dir);
-    std::fs::create_dir_all(&dir)?;
-    let b = load::Bounds {
-        time: Duration::from_secs(4),
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressStyle};
+use semel_server::{App, Settings};
+use semel_store::{Location, Options, Store};
+use tokio::net::TcpListener;
+
+use ledger::Work;
+use load::{Bounds, Measured};
+use report::{Aim, Line, Report};
+
+/// What to measure, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// A directory on the disk to measure; a folder inside it is made and removed.
+    pub(crate) directory: PathBuf,
+    /// PostgreSQL, if it is to be measured instead of a file.
+    pub(crate) postgres: Option<String>,
+    /// How many callers at once, each in turn.
+    pub(crate) callers: Vec<usize>,
+    /// How long each measurement takes.
+    pub(crate) time: Duration,
+    /// Sizes of the ledger at which claims are measured.
+    pub(crate) entries: Vec<u64>,
+}
+
+/// Removes the bench's own folder, however the run ends.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Bench {
+    plan: Plan,
+    folder: Folder,
+    bounds: Bounds,
+    progress: ProgressBar,
+    /// Operation numbers are never used twice, so neither are keys.
+    next: u64,
+}
+
+/// Room for the numbers of one measurement.
+const NUMBERS: u64 = 1 << 40;
+/// The bytes of one claim's row in the store, beside its 16-byte id.
+const ROW_BYTES: usize = 280;
+/// The numbers of the keys that duplicates ask for.
+const DONE: u64 = 1;
+
+/// Runs the whole bench. Gives the report as JSON and as text.
+pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String)> {
+    let folder = Folder(
+        plan.directory
+            .join(format!("semel-bench-{}", std::process::id())),
+    );
+    std::fs::create_dir_all(&folder.0).with_context(|| format!("making {}", folder.0.display()))?;
+    let bounds = Bounds {
+        time: plan.time,
         operations: u64::MAX,
     };
-    let i = disk::inserts(&dir, callers, 230, b)?;
-    println!("inserts {:.0} p50 {:.0}", i.per_second, i.p50_us);
-    let store =
-        Arc::new(Store::open(&Location::Sqlite(dir.join("semel.db")), Options::default()).await?);
-    if work == 3 {
-        ledger::prepare_done(&store, 1).await?;
-    }
-    let c0 = cpu();
-    let m = ledger::measure(&store, ledger::Work::ALL[work], callers, b, (1_000_000, 1)).await?;
-    println!(
-        "{work} {callers}: {:.0}/s p50 {:.0} p99 {:.0} mem {:.0} cpu/op {:.1}us",
-        m.per_second,
-        m.p50_us,
-        m.p99_us,
-        m.memory_mb,
-        (cpu() - c0) / m.operations as f64 * 1e6
-    );
-    Ok(())
+    let steps = 1 + plan.callers.len() * (3 + 2 * Work::ALL.len()) + plan.entries.len();
+    let progress = ProgressBar::new(steps as u64);
+    progress.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
+    let mut bench = Bench {
+        plan,
+        folder,
+        bounds,
+        progress,
+        next: 1 << 41,
+    };
+    let report = bench.measure().await?;
+    bench.progress.finish_and_clear();
+    Ok((serde_json::to_value(&report)?, report.text()))
 }
-fn cpu() -> f64 {
-    let s = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let f: Vec<&str> = s.rsplit(')').next().unwrap().split_whitespace().collect();
-    (f[11].parse::<f64>().unwrap() + f[12].parse::<f64>().unwrap()) / 100.0
+
+impl Bench {
+    fn directory(&self) -> &Path {
+        &self.folder.0
+    }
+
+    fn say(&self, what: &str) {
+        self.progress.set_message(what.to_owned());
+        self.progress.inc(1);
+    }
+
+    fn numbers(&mut self) -> u64 {
+        self.next += NUMBERS;
+        self.next
+    }
+
+    async fn measure(&mut self) -> anyhow::Result<Report> {
+        self.say("disk");
+        let syncs = disk::syncs(self.directory(), self.bounds)?;
+        let ceiling = self.ceiling().await?;
+        let (plain_http, reference_http) = (self.plain().await?, self.reference().await?);
+        let store = self.open("store").await?;
+        let through_store = self.through_store(&store, &ceiling).await?;
+        store.close().await?;
+        let through_http = self.through_http(&reference_http).await?;
+        let growth = self.growth().await?;
+        let mut report = Report {
+            version: env!("CARGO_PKG_VERSION"),
+            store: if self.plan.postgres.is_some() {
+                "postgres"
+            } else {
+                "sqlite"
+            },
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            syncs_per_second: syncs.per_second,
+            ceiling,
+            plain_http,
+            reference_http,
+            through_store,
+            through_http,
+            growth,
+            aims: Vec::new(),
+        };
+        report.aims = aims(&report);
+        Ok(report)
+    }
+
+    async fn open(&self, name: &str) -> anyhow::Result<Arc<Store>> {
+        let location = match &self.plan.postgres {
+            Some(url) => Location::Postgres(in_schema(url, &format!("semel_bench_{name}"))),
+            None => Location::Sqlite(self.directory().join(format!("{name}.db"))),
+        };
+        Ok(Arc::new(Store::open(&location, Options::default()).await?))
+    }
+
+    async fn ceiling(&self) -> anyhow::Result<Vec<Measured>> {
+        if let Some(url) = &self.plan.postgres {
+            self.say("one transaction per claim");
+            return Ok(vec![by_hand::measure(url, self.bounds).await?]);
+        }
+        let mut measured = Vec::new();
+        for callers in &self.plan.callers {
+            self.say("raw inserts");
+            measured.push(disk::inserts(
+                self.directory(),
+                *callers,
+                ROW_BYTES,
+                self.bounds,
+            )?);
+        }
+        Ok(measured)
+    }
+
+    async fn plain(&self) -> anyhow::Result<Vec<Measured>> {
+        let target = http::Target {
+            address: http::serve_plain().await?,
+            token: "none".into(),
+        };
+        self.bare("plain HTTP", &target).await
+    }
+
+    async fn reference(&self) -> anyhow::Result<Vec<Measured>> {
+        let table = disk::RawTable::create(self.directory(), "reference", ROW_BYTES)?;
+        let group = table.behind_group_commit(Options::default().batch);
+        let target = http::Target {
+            address: http::serve_reference(group).await?,
+            token: "none".into(),
+        };
+        self.bare("bare handler", &target).await
+    }
+
+    async fn bare(&self, what: &str, target: &http::Target) -> anyhow::Result<Vec<Measured>> {
+        let mut measured = Vec::new();
+        for callers in &self.plan.callers {
+            self.say(what);
+            measured.push(http::measure(target, Work::Claim, *callers, self.bounds, (0, 0)).await?);
+        }
+        Ok(measured)
+    }
+
+    async fn through_store(
+        &mut self,
+        store: &Arc<Store>,
+        ceiling: &[Measured],
+    ) -> anyhow::Result<Vec<Line>> {
+        ledger::prepare_done(store, DONE).await?;
+        let mut lines = Vec::new();
+        for work in Work::ALL {
+            for callers in self.plan.callers.clone() {
+                self.say(&format!("{} through the store", work.name()));
+                let numbers = (self.numbers(), DONE);
+                let measured = ledger::measure(store, work, callers, self.bounds, numbers).await?;
+                store.write_receipts().await?;
+                lines.push(line(work, measured, ceiling));
+            }
+        }
+        Ok(lines)
+    }
+
+    async fn through_http(&mut self, reference: &[Measured]) -> anyhow::Result<Vec<Line>> {
+        let store = self.open("http").await?;
+        let (token, added) = semel_server::tokens::issue(&store, "bench").await?;
+        drop(added);
+        let app = App::new(Arc::clone(&store), Settings::default()).await?;
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let target = http::Target {
+            address: listener.local_addr()?,
+            token: format!("Bearer {token}").into(),
+        };
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let server = tokio::spawn(semel_server::serve(app, listener, async move {
+            let _ = stopped.await;
+        }));
+        http::prepare_done(&target, DONE).await?;
+        let mut lines = Vec::new();
+        for work in Work::ALL {
+            for callers in self.plan.callers.clone() {
+                self.say(&format!("{} through HTTP", work.name()));
+                let numbers = (self.numbers(), DONE);
+                let measured = http::measure(&target, work, callers, self.bounds, numbers).await?;
+                lines.push(line(work, measured, reference));
+            }
+        }
+        let _ = stop.send(());
+        server.await??;
+        Ok(lines)
+    }
+
+    async fn growth(&mut self) -> anyhow::Result<Vec<growth::Grown>> {
+        let store = self.open("growth").await?;
+        let callers = self
+            .plan
+            .callers
+            .iter()
+            .copied()
+            .find(|n| *n >= 64)
+            .unwrap_or(64);
+        let mut grown = Vec::new();
+        let mut have = 0;
+        for entries in self.plan.entries.clone() {
+            self.say(&format!("claims at {entries} entries"));
+            growth::fill(&store, have, entries).await?;
+            have = entries;
+            let first = self.numbers();
+            grown.push(growth::at_size(&store, entries, callers, self.bounds, first).await?);
+        }
+        store.close().await?;
+        Ok(grown)
+    }
+}
+
+/// Every measured line against what it is compared to; PostgreSQL has one reference for all.
+fn line(work: Work, measured: Measured, reference: &[Measured]) -> Line {
+    let same = report::at(measured.callers, reference)
+        .or(reference.first().filter(|_| reference.len() == 1));
+    let ratio = same.map(|same| measured.per_second * work.writes() / same.per_second);
+    Line {
+        work: work.name(),
+        measured,
+        ratio: ratio.filter(|_| work != Work::Duplicates),
+    }
+}
+
+fn in_schema(url: &str, schema: &str) -> String {
+    let mark = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{mark}semel_schema={schema}")
+}
+
+fn aims(report: &Report) -> Vec<Aim> {
+    let mut aims = Vec::new();
+    let busy = |line: &&Line| line.measured.callers >= 64 && line.work != Work::Duplicates.name();
+    for line in report.through_store.iter().filter(busy) {
+        let name = format!(
+            "{} through the store, {} callers, of the ceiling",
+            line.work, line.measured.callers
+        );
+        let wanted = if report.store == "postgres" { 3.0 } else { 0.6 };
+        aims.extend(line.ratio.map(|ratio| Aim::at_least(name, wanted, ratio)));
+    }
+    for line in report
+        .through_http
+        .iter()
+        .filter(busy)
+        .filter(|_| report.store == "sqlite")
+    {
+        let name = format!(
+            "{} through HTTP, {} callers, of the bare handler",
+            line.work, line.measured.callers
+        );
+        aims.extend(line.ratio.map(|ratio| Aim::at_least(name, 0.75, ratio)));
+    }
+    if let (Some(small), Some(large)) = (report.growth.first(), report.growth.last())
+        && large.entries > small.entries
+    {
+        let (from, to) = (load::to_f64(small.entries), load::to_f64(large.entries));
+        let time = small.claim.per_second / large.claim.per_second;
+        let name = format!(
+            "time of a claim at {} entries over that at {}",
+            large.entries, small.entries
+        );
+        aims.push(Aim::at_most(name, to.log2() / from.log2(), time));
+        let memory = large.claim.memory_mb / small.claim.memory_mb;
+        let name = format!(
+            "memory at {} entries over that at {}",
+            large.entries, small.entries
+        );
+        aims.push(Aim::at_most(name, 1.5, memory));
+    }
+    aims
 }

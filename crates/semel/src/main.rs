@@ -1,5 +1,47 @@
+//! The `semel` binary: one file per verb, settings, and the wiring between them.
+//!
+//! Owns how people and scripts speak to Semel from a shell. Leaves what a claim means to the
+//! ledger, durability to the store and the API to the server: every verb that touches the ledger
+//! asks the same HTTP API, over the network or in this process.
+
 mod bench;
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    bench::quick().await
+mod cli;
+mod client;
+mod config;
+mod csv;
+mod failure;
+mod files;
+mod process;
+mod term;
+mod when;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    // Before anything can open a TLS connection; a second provider would be a defect of the build.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let cli = cli::Cli::parse();
+    let json = cli.global.json;
+    let code = match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            failure::tell(&error, json);
+            failure::exit_of(&error).code()
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn run(cli: cli::Cli) -> anyhow::Result<u8> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    if !cli.verb.is_server() {
+        runtime.worker_threads(2);
+    }
+    let runtime = runtime.enable_all().build()?;
+    let code = runtime.block_on(cli::run(cli));
+    // A thread that is stuck in a read from a terminal must not keep the process.
+    runtime.shutdown_background();
+    code
 }

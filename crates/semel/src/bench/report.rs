@@ -1,0 +1,161 @@
+//! What the bench found: for programs as JSON, for people as tables, with what was aimed for.
+
+use serde::Serialize;
+
+use super::growth::Grown;
+use super::load::Measured;
+
+/// One load, with what it is compared to.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Line {
+    pub(super) work: &'static str,
+    #[serde(flatten)]
+    pub(super) measured: Measured,
+    /// Durable writes a second over those of the reference at as many callers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ratio: Option<f64>,
+}
+
+/// Something aimed for.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Aim {
+    pub(super) name: String,
+    pub(super) wanted: f64,
+    pub(super) reached: f64,
+    pub(super) met: bool,
+}
+
+impl Aim {
+    pub(super) fn at_least(name: String, wanted: f64, reached: f64) -> Aim {
+        Aim {
+            name,
+            wanted,
+            reached,
+            met: reached >= wanted,
+        }
+    }
+
+    pub(super) fn at_most(name: String, wanted: f64, reached: f64) -> Aim {
+        Aim {
+            name,
+            wanted,
+            reached,
+            met: reached <= wanted,
+        }
+    }
+}
+
+/// The whole run.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Report {
+    pub(super) version: &'static str,
+    pub(super) store: &'static str,
+    pub(super) cores: usize,
+    pub(super) syncs_per_second: f64,
+    /// Raw batched inserts of the same bytes (SQLite), or one transaction per claim (PostgreSQL).
+    pub(super) ceiling: Vec<Measured>,
+    pub(super) plain_http: Vec<Measured>,
+    /// A bare handler over the same group commit.
+    pub(super) reference_http: Vec<Measured>,
+    pub(super) through_store: Vec<Line>,
+    pub(super) through_http: Vec<Line>,
+    pub(super) growth: Vec<Grown>,
+    pub(super) aims: Vec<Aim>,
+}
+
+/// The measurement at so many callers.
+pub(super) fn at(callers: usize, measured: &[Measured]) -> Option<&Measured> {
+    measured.iter().find(|m| m.callers == callers)
+}
+
+fn thousands(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn row(name: &str, measured: &Measured, ratio: Option<f64>) -> String {
+    let ratio = ratio.map_or_else(String::new, |ratio| format!("{:>4.0}%", ratio * 100.0));
+    format!(
+        "  {name:<16} {:>4} callers {:>9}/s   p50 {:>9} µs   p99 {:>9} µs   {:>4.0} MB  {ratio}\n",
+        measured.callers,
+        thousands(measured.per_second),
+        thousands(measured.p50_us),
+        thousands(measured.p99_us),
+        measured.memory_mb,
+    )
+}
+
+impl Report {
+    /// As tables.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "semel {} on {} cores, store: {}\n\nThis disk: {} syncs a second\n",
+            self.version,
+            self.cores,
+            self.store,
+            thousands(self.syncs_per_second)
+        );
+        let ceiling = if self.store == "postgres" {
+            "one transaction per claim"
+        } else {
+            "raw batched inserts"
+        };
+        self.section(
+            &mut text,
+            &format!("The ceiling: {ceiling}"),
+            "",
+            &self.ceiling,
+        );
+        self.section(&mut text, "Plain HTTP answers", "", &self.plain_http);
+        self.section(
+            &mut text,
+            "A bare handler over the same group commit",
+            "",
+            &self.reference_http,
+        );
+        text.push_str("\nThrough the store (last column: durable writes, of the ceiling)\n");
+        for line in &self.through_store {
+            text.push_str(&row(line.work, &line.measured, line.ratio));
+        }
+        text.push_str("\nThrough HTTP (last column: of the bare handler)\n");
+        for line in &self.through_http {
+            text.push_str(&row(line.work, &line.measured, line.ratio));
+        }
+        if !self.growth.is_empty() {
+            text.push_str("\nClaims as the ledger grows\n");
+        }
+        for grown in &self.growth {
+            text.push_str(&row(
+                &format!("{} entries", thousands(super::load::to_f64(grown.entries))),
+                &grown.claim,
+                None,
+            ));
+        }
+        text.push_str("\nAims\n");
+        for aim in &self.aims {
+            let mark = if aim.met { "✓" } else { "✗" };
+            text.push_str(&format!(
+                "  {mark} {:<66} {:>6.2}  (aim {:.2})\n",
+                aim.name, aim.reached, aim.wanted
+            ));
+        }
+        text
+    }
+
+    fn section(&self, text: &mut String, title: &str, name: &str, measured: &[Measured]) {
+        if measured.is_empty() {
+            return;
+        }
+        text.push_str(&format!("\n{title}\n"));
+        for one in measured {
+            text.push_str(&row(name, one, None));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The command line: verbs, the flags that all of them share, and which code each ends with.
+
+mod backup;
+mod bench;
+mod completions;
+mod config;
+mod doctor;
+mod effect;
+mod explain;
+mod ledger;
+mod once;
+mod receipts;
+mod restore;
+mod serve;
+mod tokens;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, Flags, Name, has_password};
+use crate::failure::Failure;
+
+/// Trigger it twice, retry it, crash it, re-run it. The world sees it once.
+#[derive(Debug, Parser)]
+#[command(name = "semel", version, propagate_version = true, after_help = AFTER_HELP)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 busy.
+
+EXAMPLE
+  semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
+  semel ledger ls --state unknown";
+
+/// Flags that every verb takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Where the ledger is")]
+pub(crate) struct Global {
+    /// Data directory [SEMEL_DATA; default: ~/.local/share/semel]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<String>,
+    /// Database: sqlite:PATH or postgres://… [SEMEL_STORE; default: the file in the data directory]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    /// A server to ask instead of a file [SEMEL_SERVER]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// File with the server's token [SEMEL_TOKEN_FILE, or SEMEL_TOKEN for the token itself]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) token_file: Option<String>,
+    /// Refused: everybody on the machine can read the arguments of a process
+    #[arg(long, global = true, hide = true, value_name = "TOKEN")]
+    token: Option<String>,
+    /// Print one JSON document instead of text
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    Serve(serve::Serve),
+    Once(once::Once),
+    Ledger(ledger::Ledger),
+    Receipts(receipts::Receipts),
+    Tokens(tokens::Tokens),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
+    Doctor(doctor::Doctor),
+    Config(config::ConfigVerb),
+    Explain(explain::Explain),
+    Bench(bench::Bench),
+    Completions(completions::Completions),
+}
+
+impl Verb {
+    pub(crate) fn is_server(&self) -> bool {
+        matches!(self, Verb::Serve(_) | Verb::Bench(_))
+    }
+}
+
+/// What every verb gets.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) config: Config,
+    pub(crate) json: bool,
+}
+
+impl Context {
+    /// Prints the one JSON document of a command.
+    fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+        crate::term::print_line(&serde_json::to_string_pretty(value)?);
+        Ok(())
+    }
+}
+
+pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
+    let Cli { global, verb } = cli;
+    if global.token.is_some() {
+        return Err(Failure::usage(
+            "a token is not taken as an argument: everybody on this machine can read those",
+        )
+        .fix("use --token-file FILE, SEMEL_TOKEN_FILE or SEMEL_TOKEN")
+        .into());
+    }
+    if global.store.as_deref().is_some_and(has_password) {
+        eprintln!(
+            "semel: warning: everybody on this machine can read the password in --store; use SEMEL_STORE_FILE or SEMEL_STORE"
+        );
+    }
+    let json = global.json;
+    let mut flags: Flags = Vec::new();
+    let mut flag = |name, flag, value: Option<String>| {
+        flags.extend(value.map(|value| (name, flag, value)));
+    };
+    flag(Name::Data, "--data", global.data);
+    flag(Name::Store, "--store", global.store);
+    flag(Name::Server, "--server", global.server);
+    flag(Name::Token, "--token-file", global.token_file);
+    if let Verb::Serve(serve) = &verb {
+        flags.extend(serve.flags());
+    }
+    let context = Context {
+        config: Config::load(flags)?,
+        json,
+    };
+    match verb {
+        Verb::Serve(verb) => verb.run(&context).await,
+        Verb::Once(verb) => verb.run(&context).await,
+        Verb::Ledger(verb) => verb.run(&context).await,
+        Verb::Receipts(verb) => verb.run(&context).await,
+        Verb::Tokens(verb) => verb.run(&context).await,
+        Verb::Backup(verb) => verb.run(&context),
+        Verb::Restore(verb) => verb.run(&context).await,
+        Verb::Doctor(verb) => verb.run(&context).await,
+        Verb::Config(verb) => verb.run(&context),
+        Verb::Explain(verb) => verb.run(&context),
+        Verb::Bench(verb) => verb.run(&context).await,
+        Verb::Completions(verb) => Ok(verb.run()),
+    }
+}

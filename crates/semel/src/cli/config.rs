@@ -1,0 +1,70 @@
+//! `semel config show`: which settings are in force, and where each came from.
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::Context;
+use crate::config::{Name, Origin, Setting, redacted};
+use crate::term::{print_line, shown};
+
+/// Show the settings in force
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  semel config show --origin")]
+pub(crate) struct ConfigVerb {
+    #[command(subcommand)]
+    verb: Shown,
+}
+
+#[derive(Debug, Subcommand)]
+enum Shown {
+    /// Show every setting
+    #[command(after_help = "EXAMPLE\n  semel config show --origin")]
+    Show {
+        /// Tell where each value came from
+        #[arg(long)]
+        origin: bool,
+    },
+}
+
+impl ConfigVerb {
+    pub(super) fn run(self, context: &Context) -> anyhow::Result<u8> {
+        let Shown::Show { origin } = self.verb;
+        let setting = |name| (name, context.config.setting(name));
+        let settings: Vec<_> = Name::ALL.into_iter().map(setting).collect();
+        if context.json {
+            let member = |(name, setting): &(Name, Option<&Setting>)| {
+                let value = setting.map(|setting| visible(*name, setting));
+                let origin = setting.map(|setting| setting.origin.to_string());
+                let value = json!({"value": value, "origin": origin});
+                (name.text().to_owned(), value)
+            };
+            let members: Map<String, Value> = settings.iter().map(member).collect();
+            Context::print_json(&members)?;
+            return Ok(0);
+        }
+        for (name, setting) in settings {
+            let value = setting.map_or_else(|| "-".to_owned(), |s| visible(name, s));
+            let from = setting.filter(|_| origin).map(|setting| &setting.origin);
+            let from = from.map(|from| format!("  ({from})")).unwrap_or_default();
+            print_line(&format!(
+                "{:<10}{}{}",
+                name.text(),
+                shown(&value),
+                shown(&from)
+            ));
+        }
+        Ok(0)
+    }
+}
+
+/// A value that may be shown. A token is never one; the file that holds it is.
+fn visible(name: Name, setting: &Setting) -> String {
+    match (name, &setting.origin) {
+        (Name::Token, Origin::Environment(variable)) if variable == "SEMEL_TOKEN" => {
+            "(set)".to_owned()
+        }
+        (Name::Token, _) => format!("(in {})", setting.value),
+        (Name::Store, _) => redacted(&setting.value),
+        _ => setting.value.clone(),
+    }
+}

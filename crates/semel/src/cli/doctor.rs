@@ -1,0 +1,145 @@
+//! `semel doctor`: is this machine fit to keep promises?
+//!
+//! Owns the list of checks and how they are told. Looks only: the one thing it writes is a small
+//! file in the data directory, to measure the disk, which it removes.
+
+mod database;
+mod directory;
+mod disk;
+mod server;
+
+use clap::Args;
+use semel_store::{Location, Options, Store};
+use serde::Serialize;
+use serde_json::json;
+
+use super::Context;
+use crate::config::{Name, parent, redacted};
+use crate::failure::Exit;
+use crate::term::{Paint, Tone, print_line, shown};
+
+/// Check the data directory, the database, the server and the disk
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  semel doctor --data /var/lib/semel\n  semel doctor --json")]
+pub(crate) struct Doctor {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Finding {
+    Good,
+    Doubt,
+    Bad,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    name: &'static str,
+    finding: Finding,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+impl Check {
+    fn good(name: &'static str, detail: impl Into<String>) -> Check {
+        Check {
+            name,
+            finding: Finding::Good,
+            detail: detail.into(),
+            fix: None,
+        }
+    }
+
+    fn doubt(name: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Check {
+        Check {
+            finding: Finding::Doubt,
+            fix: Some(fix.into()),
+            ..Check::good(name, detail)
+        }
+    }
+
+    fn bad(name: &'static str, detail: impl Into<String>, fix: impl Into<String>) -> Check {
+        Check {
+            finding: Finding::Bad,
+            ..Check::doubt(name, detail, fix)
+        }
+    }
+}
+
+impl Doctor {
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<u8> {
+        let mut checks = Vec::new();
+        if let Some(url) = context.config.text(Name::Server) {
+            checks.extend(server::remote(context, url).await);
+        } else {
+            let data = context.config.data()?;
+            checks.extend(directory::check(&data));
+            match context.config.location()? {
+                Location::Sqlite(path) => {
+                    let owner = server::owner(context, &parent(&path)).await;
+                    let served = owner.is_served;
+                    checks.push(owner.check);
+                    checks.extend(database::check(&path, served).await);
+                }
+                Location::Postgres(url) => checks.push(postgres(&url).await),
+                Location::Memory => {}
+            }
+            checks.extend(disk::check(&data));
+        }
+        let ok = checks.iter().all(|check| check.finding != Finding::Bad);
+        if context.json {
+            Context::print_json(&json!({"ok": ok, "checks": checks}))?;
+        } else {
+            checks.iter().for_each(print);
+        }
+        Ok(if ok { Exit::Done } else { Exit::Failed }.code())
+    }
+}
+
+fn print(check: &Check) {
+    let paint = Paint::stdout();
+    let mark = match check.finding {
+        Finding::Good => paint.on(Tone::Good, "✓"),
+        Finding::Doubt => paint.on(Tone::Doubt, "!"),
+        Finding::Bad => paint.on(Tone::Bad, "✗"),
+    };
+    print_line(&format!(
+        "{mark} {:<16} {}",
+        check.name,
+        shown(&check.detail)
+    ));
+    if let Some(fix) = &check.fix {
+        print_line(&format!("    fix: {}", shown(fix)));
+    }
+}
+
+/// Opening checks the version and every setting that durability rests on.
+async fn postgres(url: &str) -> Check {
+    let location = Location::Postgres(url.to_owned());
+    let shown = redacted(url);
+    match Store::open(&location, Options::default()).await {
+        Ok(store) => {
+            let drift = store.clock().wall_drift();
+            let _ = store.close().await;
+            if drift.abs() > 60_000 {
+                let detail = format!(
+                    "{shown} opens, but its clock differs from this machine's by {drift} ms"
+                );
+                return Check::doubt("database", detail, "set both clocks by NTP");
+            }
+            Check::good(
+                "database",
+                format!("{shown} opens; version and settings are sound"),
+            )
+        }
+        Err(error) => {
+            let detail = format!("{shown}: {:#}", anyhow::Error::from(error));
+            Check::bad(
+                "database",
+                detail,
+                "check the address, the password and the server's log",
+            )
+        }
+    }
+}

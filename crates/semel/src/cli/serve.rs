@@ -1,0 +1,220 @@
+//! `semel serve`: the server's process around the server.
+//!
+//! Owns the order of a start: nothing is served before the directory is ours, the port is ours,
+//! the database is sound and the token is safe; and the end on a signal. Leaves requests and
+//! duties to `semel-server`.
+
+mod banner;
+mod token;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::Args;
+use semel_server::{App, ServeError, Settings};
+use semel_store::lock::DataLock;
+use semel_store::{Location, OpenError, Options, Store};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::Context;
+use crate::config::{Flags, Name, parent, redacted};
+use crate::failure::Failure;
+use crate::files;
+
+/// Serve the guard API
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct Serve {
+    /// Address to listen on; port 0 takes a free one [SEMEL_LISTEN; default: 127.0.0.1:7351]
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<String>,
+    /// How long an effect protects if its claim does not say [SEMEL_REMEMBER; default: 30d]
+    #[arg(long, value_name = "SPAN")]
+    remember: Option<String>,
+    /// How long inputs, results and receipts are kept in full [SEMEL_KEEP; default: 30d]
+    #[arg(long, value_name = "SPAN")]
+    keep: Option<String>,
+    /// What to log: error, warn, info, debug, trace [SEMEL_LOG; default: info]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
+    /// Log as JSON lines
+    #[arg(long)]
+    log_json: bool,
+}
+
+const AFTER_HELP: &str = "\
+EXAMPLE
+  semel serve --data /var/lib/semel
+  semel serve --data /var/lib/semel --listen 0.0.0.0:7351 --remember 90d
+  SEMEL_STORE_FILE=/run/secrets/store semel serve --data /var/lib/semel";
+
+impl Serve {
+    pub(super) fn flags(&self) -> Flags {
+        let flag =
+            |name, flag, value: &Option<String>| value.clone().map(|value| (name, flag, value));
+        [
+            flag(Name::Listen, "--listen", &self.listen),
+            flag(Name::Remember, "--remember", &self.remember),
+            flag(Name::Keep, "--keep", &self.keep),
+            flag(Name::Log, "--log", &self.log),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    pub(super) async fn run(self, context: &Context) -> anyhow::Result<u8> {
+        let config = &context.config;
+        start_log(config.text(Name::Log).unwrap_or("info"), self.log_json)?;
+        let (data, location) = (config.data()?, config.location()?);
+        let remember = config.span(Name::Remember)?;
+        let options = Options {
+            keep: config.span(Name::Keep)?,
+            ..Options::default()
+        };
+        files::make_private_dir(&data)?;
+        token::check(&data)?;
+        let mut locks = lock(&data, &location)?;
+        let listener = listen(config.text(Name::Listen).unwrap_or_default()).await?;
+        let address = listener.local_addr()?;
+        let store = Store::open(&location, options).await.map_err(refused)?;
+        let store = Arc::new(store);
+        let token = token::first(&store, &data).await?;
+        let settings = Settings {
+            remember,
+            ..Settings::default()
+        };
+        let app = App::new(Arc::clone(&store), settings).await?;
+        let stop = stop_signal()?;
+        for lock in &mut locks {
+            lock.announce(&notice(Some(address)))
+                .with_context(|| format!("cannot write to {}", data.display()))?;
+        }
+        let store_name = match config.text(Name::Store) {
+            Some(address) => redacted(address),
+            None => format!("sqlite:{}", data.join("semel.db").display()),
+        };
+        let shown = banner::Banner {
+            address,
+            data: &data,
+            store: &store_name,
+            token,
+        };
+        if context.json {
+            Context::print_json(&shown.document())?;
+        }
+        shown.print();
+        let served = semel_server::serve(app, listener, stop).await;
+        for lock in &mut locks {
+            let _ = lock.announce("");
+        }
+        served.map_err(ended)?;
+        eprintln!("semel: stopped");
+        Ok(0)
+    }
+}
+
+/// Takes the data directory, and the database's if that is another.
+fn lock(data: &Path, location: &Location) -> anyhow::Result<Vec<DataLock>> {
+    let mut directories: Vec<PathBuf> = vec![data.to_owned()];
+    if let Location::Sqlite(database) = location {
+        let directory = parent(database);
+        files::make_private_dir(&directory)?;
+        files::claim_private(database)?;
+        if directory.canonicalize()? != data.canonicalize()? {
+            directories.push(directory);
+        }
+    }
+    let take = |directory: &PathBuf| DataLock::serve(directory, &notice(None)).map_err(refused);
+    directories.iter().map(take).collect()
+}
+
+/// What visitors find in the lock file. Without an address the server is still starting.
+fn notice(listen: Option<SocketAddr>) -> String {
+    serde_json::json!({"pid": std::process::id(), "listen": listen}).to_string()
+}
+
+async fn listen(address: &str) -> anyhow::Result<TcpListener> {
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        let failure = Failure::failed(format!("cannot listen on {address}: {error}"));
+        match error.kind() {
+            std::io::ErrorKind::AddrInUse => failure.fix(
+                "stop what listens there, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
+            ),
+            std::io::ErrorKind::InvalidInput => failure.fix("write HOST:PORT, such as 127.0.0.1:7351"),
+            _ => failure,
+        }
+    })?;
+    Ok(listener)
+}
+
+/// Why a store is not opened, with what to do.
+pub(super) fn refused(error: OpenError) -> anyhow::Error {
+    let fix = match &error {
+        OpenError::InUse { .. } => {
+            "stop the other process, or choose another directory with --data"
+        }
+        OpenError::Newer { .. } => "install the newer semel, or restore a backup made by this one",
+        OpenError::NetworkFileSystem { .. } => "choose a local directory with --data",
+        OpenError::File { .. } => {
+            "check that the directory is yours and writable, or choose another with --data"
+        }
+        _ => return error.into(),
+    };
+    let message = match std::error::Error::source(&error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    };
+    Failure::failed(message).fix(fix).into()
+}
+
+fn ended(error: ServeError) -> anyhow::Error {
+    match error {
+        ServeError::StoreFailed => Failure::failed(
+            "the store failed: what was acknowledged is on disk, and nothing more is promised",
+        )
+        .fix("look at the disk, then start semel again: it recovers from what is on disk")
+        .into(),
+        other => other.into(),
+    }
+}
+
+/// Ready at the first SIGTERM or SIGINT; a second one ends the process at once.
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        let mut next = async move || {
+            tokio::select! {
+                _ = terminate.recv() => 15,
+                _ = interrupt.recv() => 2,
+            }
+        };
+        next().await;
+        eprintln!("semel: stopping; once more to stop at once");
+        tokio::spawn(async move {
+            let number = next().await;
+            std::process::exit(128 + number);
+        });
+    })
+}
+
+fn start_log(level: &str, json: bool) -> anyhow::Result<()> {
+    let filter = tracing_subscriber::EnvFilter::try_new(level).map_err(|error| {
+        Failure::usage(format!("log {level:?} is not a level: {error}"))
+            .fix("write error, warn, info, debug or trace")
+    })?;
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false);
+    if json {
+        builder.json().init();
+    } else {
+        builder.with_target(false).init();
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What a start tells the person at the terminal.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::token::TokenFile;
+use crate::client::{base_url, quoted};
+use crate::term::{Paint, Tone};
+
+#[derive(Debug)]
+pub(super) struct Banner<'a> {
+    pub(super) address: SocketAddr,
+    pub(super) data: &'a Path,
+    pub(super) store: &'a str,
+    pub(super) token: TokenFile,
+}
+
+impl Banner<'_> {
+    fn token_path(&self) -> &Path {
+        match &self.token {
+            TokenFile::Made(path) | TokenFile::There(path) | TokenFile::Missing(path) => path,
+        }
+    }
+
+    /// For scripts: where to go.
+    pub(super) fn document(&self) -> Value {
+        json!({
+            "pid": std::process::id(),
+            "listen": self.address.to_string(),
+            "url": base_url(self.address),
+            "data": self.data,
+            "token_file": self.token_path(),
+        })
+    }
+
+    pub(super) fn print(&self) {
+        let paint = Paint::stderr();
+        let url = base_url(self.address);
+        let row = |name: &str, value: &str| {
+            eprintln!("  {} {value}", paint.on(Tone::Dim, &format!("{name:<7}")));
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        eprintln!("{} {version}", paint.on(Tone::Strong, "semel"));
+        row("listen", &url);
+        row("data", &self.data.display().to_string());
+        row("store", self.store);
+        let path = self.token_path().display().to_string();
+        match &self.token {
+            TokenFile::Made(_) => row("token", &format!("{path} (made just now)")),
+            TokenFile::There(_) => row("token", &path),
+            TokenFile::Missing(_) => {
+                row(
+                    "token",
+                    &format!("{path} is missing; tokens made earlier still work"),
+                );
+                let out = quoted(&path);
+                row(
+                    "",
+                    &format!("another: stop semel, then semel tokens create local --out {out}"),
+                );
+            }
+        }
+        if self.token_path().exists() {
+            let path = quoted(&path);
+            row(
+                "try",
+                &format!(
+                    "curl -X POST -H \"Authorization: Bearer $(cat {path})\" {url}/v1/once/hello/world"
+                ),
+            );
+        }
+        if !self.address.ip().is_loopback() {
+            let warning = "other machines can reach this address; the API asks for a token, but nothing is encrypted: put TLS in front";
+            eprintln!("{} {warning}", paint.on(Tone::Doubt, "semel: warning:"));
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! How every command reaches the ledger: one HTTP API, spoken over two transports.
+//!
+//! Owns finding the ledger (a server by address, a database by address, or a data directory that
+//! a server may or may not own) and asking it. Over the network and in this very process it is the
+//! same router, so there is one code path and one JSON shape.
+//!
+//! The invariant: a data directory's file is opened only under its lock, and the lock is held
+//! no longer than a [`Session`] lives, so that a server can start at any time.
+
+mod address;
+mod answer;
+mod embedded;
+mod remote;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use semel_ledger::Millis;
+use semel_store::Location;
+use semel_store::lock::{DataLock, Visit};
+
+use crate::config::{Config, Name, Secret, parent, redacted};
+use crate::failure::Failure;
+
+pub(crate) use address::{Query, base_url, guard, ledger, segment};
+pub(crate) use answer::{Answer, Call, Unreachable, or_null};
+use embedded::Embedded;
+use remote::Remote;
+
+/// How long a server that has the directory but does not answer yet (or any more) is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether a command may make a ledger where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It only looks, so there must be something to look at.
+    Existing,
+    /// It writes, and may start a new ledger.
+    Create,
+}
+
+/// Where the ledger is, as the user said.
+#[derive(Debug)]
+enum Target {
+    Server {
+        url: String,
+        token: Option<Secret>,
+    },
+    Postgres(String),
+    Data {
+        data: PathBuf,
+        database: PathBuf,
+        token: Option<Secret>,
+    },
+}
+
+/// A way to the ledger. Cheap to keep; holds nothing open.
+#[derive(Debug)]
+pub(crate) struct Client {
+    target: Target,
+    remember: Millis,
+    keep: Millis,
+}
+
+/// A ledger that is within reach for a few calls.
+#[derive(Debug)]
+pub(crate) enum Session {
+    Remote(Remote),
+    Embedded(Box<Embedded>),
+}
+
+impl Client {
+    pub(crate) fn new(config: &Config) -> anyhow::Result<Client> {
+        let target = match config.text(Name::Server) {
+            Some(url) => Target::Server {
+                url: url.trim_end_matches('/').to_owned(),
+                token: config.token()?,
+            },
+            None => match config.location()? {
+                Location::Postgres(url) => Target::Postgres(url),
+                Location::Memory => {
+                    return Err(Failure::usage("a store in memory ends with its process")
+                        .fix("use memory: with semel serve only, and reach it with --server URL")
+                        .into());
+                }
+                Location::Sqlite(database) => Target::Data {
+                    data: config.data()?,
+                    database,
+                    token: config.token()?,
+                },
+            },
+        };
+        Ok(Client {
+            target,
+            remember: config.span(Name::Remember)?,
+            keep: config.span(Name::Keep)?,
+        })
+    }
+
+    /// The flags with which another command reaches the same ledger.
+    pub(crate) fn flags(&self) -> String {
+        match &self.target {
+            Target::Server { url, .. } => format!("--server {}", quoted(url)),
+            Target::Postgres(url) => format!("--store {}", quoted(&redacted(url))),
+            Target::Data { data, database, .. } => {
+                let usual = data.join("semel.db") == *database;
+                let store = (!usual).then(|| format!("sqlite:{}", database.display()));
+                match store {
+                    None => format!("--data {}", quoted(&data.to_string_lossy())),
+                    Some(store) => format!("--store {}", quoted(&store)),
+                }
+            }
+        }
+    }
+
+    /// Gets hold of the ledger.
+    pub(crate) async fn connect(&self, access: Access) -> anyhow::Result<Session> {
+        match &self.target {
+            Target::Server { url, token } => Ok(Session::Remote(Remote::new(url, token.clone())?)),
+            Target::Postgres(url) => {
+                let location = Location::Postgres(url.clone());
+                let embedded = Embedded::open(&location, None, self.remember, self.keep).await?;
+                Ok(Session::Embedded(Box::new(embedded)))
+            }
+            Target::Data {
+                data,
+                database,
+                token,
+            } => {
+                if access == Access::Existing && !database.exists() {
+                    let shown = database.display();
+                    return Err(Failure::failed(format!("there is no ledger at {shown} yet"))
+                        .fix("name another with --data DIR, or start one: semel serve, semel once")
+                        .into());
+                }
+                crate::files::make_private_dir(&parent(database))?;
+                crate::files::claim_private(database)?;
+                self.visit(data, database, token.as_ref()).await
+            }
+        }
+    }
+
+    /// Looks in at a data directory: opens its file if no server has it, else goes to the server.
+    async fn visit(
+        &self,
+        data: &std::path::Path,
+        database: &std::path::Path,
+        token: Option<&Secret>,
+    ) -> anyhow::Result<Session> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let notice = match DataLock::visit(&parent(database))? {
+                Visit::Free(lock) => {
+                    let location = Location::Sqlite(database.to_owned());
+                    let embedded =
+                        Embedded::open(&location, Some(lock), self.remember, self.keep).await?;
+                    return Ok(Session::Embedded(Box::new(embedded)));
+                }
+                Visit::Served(notice) => notice,
+            };
+            // A server that starts has no address yet; one that stops no longer answers.
+            if let Some(url) = address::of_notice(&notice) {
+                let token = match token {
+                    Some(token) => token.clone(),
+                    None => Secret::read(&data.join("token")).context(
+                        "a server owns this data directory, and its token is needed to ask it",
+                    )?,
+                };
+                let remote = Remote::new(&url, Some(token))?;
+                if remote.is_ready().await {
+                    return Ok(Session::Remote(remote));
+                }
+            }
+            if Instant::now() > deadline {
+                let shown = data.display();
+                let message = format!("a server owns {shown} but does not answer ({notice})");
+                return Err(anyhow::Error::new(Unreachable(message)));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Session {
+    /// Asks. A refusal is an answer; an error means that nothing is known of what happened.
+    pub(crate) async fn send(&self, call: Call) -> anyhow::Result<Answer> {
+        match self {
+            Session::Remote(remote) => remote.send(call).await,
+            Session::Embedded(embedded) => embedded.send(call).await,
+        }
+    }
+
+    /// Lets go of the ledger, with all that waits written.
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
+        match self {
+            Session::Remote(_) => Ok(()),
+            Session::Embedded(embedded) => embedded.close().await,
+        }
+    }
+}
+
+/// A word as a shell reads it back.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    // What must not be shown as it is can still be written out for the shell.
+    let safe = crate::term::escaped(word, |c| format!("\\U{:08x}", u32::from(c)));
+    match safe {
+        std::borrow::Cow::Borrowed(word) => format!("'{}'", word.replace('\'', "'\\''")),
+        std::borrow::Cow::Owned(_) => {
+            let word = word.replace('\\', "\\\\").replace('\'', "\\'");
+            let word = crate::term::escaped(&word, |c| format!("\\U{:08x}", u32::from(c)));
+            format!("$'{word}'")
+        }
+    }
+}

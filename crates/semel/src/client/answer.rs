@@ -1,0 +1,133 @@
+//! One question to the ledger and its answer.
+
+use std::fmt;
+
+use anyhow::Context as _;
+use bytes::Bytes;
+use hyper::{Method, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::failure::{Exit, Failure};
+use crate::term::shown;
+
+/// One question.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// Path and query, escaped.
+    pub(crate) path: String,
+    pub(crate) body: Option<(&'static str, Bytes)>,
+}
+
+impl Call {
+    pub(crate) fn get(path: impl Into<String>) -> Call {
+        Call {
+            method: Method::GET,
+            path: path.into(),
+            body: None,
+        }
+    }
+
+    pub(crate) fn delete(path: impl Into<String>) -> Call {
+        Call {
+            method: Method::DELETE,
+            ..Call::get(path)
+        }
+    }
+
+    /// With a JSON body.
+    pub(crate) fn json(method: Method, path: String, body: &impl serde::Serialize) -> Call {
+        let text = serde_json::to_vec(body).unwrap_or_default();
+        Call {
+            method,
+            path,
+            body: Some(("application/json", text.into())),
+        }
+    }
+
+    /// With bytes for the blob store.
+    pub(crate) fn blob(content: Bytes) -> Call {
+        Call {
+            method: Method::PUT,
+            path: "/v1/blobs".to_owned(),
+            body: Some(("application/octet-stream", content)),
+        }
+    }
+}
+
+/// The ledger could not be asked, or its answer was lost: ask again.
+#[derive(Debug)]
+pub(crate) struct Unreachable(pub(crate) String);
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
+/// What the ledger said.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// The body as JSON, if the answer is a success; else what the problem document says.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> anyhow::Result<T> {
+        if !self.status.is_success() {
+            return Err(self.problem().into());
+        }
+        self.parse()
+    }
+
+    /// The body as JSON, whatever the status.
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> anyhow::Result<T> {
+        serde_json::from_slice(&self.body)
+            .with_context(|| format!("the server's answer ({}) is not understood", self.status))
+    }
+
+    /// Whether asking again later may help: the store could not, for now.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self.status.as_u16(), 429 | 500 | 502 | 503 | 504)
+    }
+
+    /// The problem document as an error.
+    pub(crate) fn problem(&self) -> Failure {
+        let document: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        let text = |field: &str| document.get(field).and_then(Value::as_str);
+        let message = match (text("title"), text("detail")) {
+            (Some(title), Some(detail)) if title != detail => format!("{title}: {detail}"),
+            (Some(said), _) | (None, Some(said)) => said.to_owned(),
+            (None, None) => format!("the server answered {}", self.status),
+        };
+        let code = text("code").map(str::to_owned);
+        let mut failure = Failure::new(exit_for(self.status, text("verdict")), shown(&message));
+        failure.fix = match (text("fix"), &code) {
+            (Some(fix), _) => Some(shown(fix).into_owned()),
+            (None, Some(code)) => Some(format!("semel explain {code}")),
+            (None, None) => None,
+        };
+        failure.code = code;
+        failure
+    }
+}
+
+fn exit_for(status: StatusCode, verdict: Option<&str>) -> Exit {
+    match (status.as_u16(), verdict) {
+        (_, Some("busy")) => Exit::Busy,
+        (_, Some("unknown")) => Exit::NeedsPerson,
+        (_, Some("conflict")) => Exit::Conflict,
+        (400 | 413 | 414 | 415 | 422, _) => Exit::Usage,
+        _ => Exit::Failed,
+    }
+}
+
+/// A JSON text that may be missing.
+pub(crate) fn or_null(value: Option<&RawValue>) -> &str {
+    value.map_or("null", RawValue::get)
+}

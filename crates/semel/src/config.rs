@@ -1,0 +1,277 @@
+//! Settings and where each came from.
+//!
+//! Owns the order (flag over environment over `./semel.toml` over the user's file over default),
+//! the names, and what the values mean together. The invariant: a setting is looked up here and
+//! nowhere else, so `semel config show --origin` tells the truth.
+
+mod file;
+mod secret;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use semel_ledger::Millis;
+use semel_store::Location;
+
+use crate::failure::Failure;
+
+pub(crate) use secret::{Secret, has_password, redacted};
+
+/// Every setting, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Name {
+    Data,
+    Store,
+    Server,
+    Token,
+    Listen,
+    Remember,
+    Keep,
+    Log,
+}
+
+impl Name {
+    pub(crate) const ALL: [Name; 8] = [
+        Name::Data,
+        Name::Store,
+        Name::Server,
+        Name::Token,
+        Name::Listen,
+        Name::Remember,
+        Name::Keep,
+        Name::Log,
+    ];
+
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Name::Data => "data",
+            Name::Store => "store",
+            Name::Server => "server",
+            Name::Token => "token",
+            Name::Listen => "listen",
+            Name::Remember => "remember",
+            Name::Keep => "keep",
+            Name::Log => "log",
+        }
+    }
+
+    /// What it is called in a file. A token itself never stands in one, only where it is.
+    fn in_file(self) -> &'static str {
+        match self {
+            Name::Token => "token_file",
+            other => other.text(),
+        }
+    }
+
+    fn in_environment(self) -> String {
+        format!("SEMEL_{}", self.text().to_uppercase())
+    }
+}
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Flag(&'static str),
+    Environment(String),
+    File(PathBuf, usize),
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag(flag) => write!(f, "flag {flag}"),
+            Origin::Environment(name) => write!(f, "environment {name}"),
+            Origin::File(path, line) => write!(f, "{}:{line}", path.display()),
+            Origin::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) value: String,
+    pub(crate) origin: Origin,
+}
+
+/// All settings that have a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Config(BTreeMap<Name, Setting>);
+
+/// What the command line says, by name of the setting.
+pub(crate) type Flags = Vec<(Name, &'static str, String)>;
+
+/// The words around the process, so that tests can bring their own.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) environment: &'a dyn Fn(&str) -> Option<String>,
+    /// Later files only fill in what earlier ones leave open.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Config {
+    /// Gathers the settings from the machine.
+    pub(crate) fn load(flags: Flags) -> anyhow::Result<Config> {
+        let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let mut files = vec![PathBuf::from("semel.toml")];
+        let user = environment("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .or_else(|| environment("HOME").map(|home| Path::new(&home).join(".config")));
+        files.extend(user.map(|directory| directory.join("semel").join("config.toml")));
+        let surroundings = Surroundings {
+            environment: &environment,
+            files,
+        };
+        Config::gather(flags, &surroundings)
+    }
+
+    fn gather(flags: Flags, around: &Surroundings<'_>) -> anyhow::Result<Config> {
+        let mut config = Config(BTreeMap::new());
+        for (name, flag, value) in flags {
+            config.fill(name, value, Origin::Flag(flag));
+        }
+        for name in Name::ALL {
+            if let Some((value, origin)) = from_environment(name, around.environment)? {
+                config.fill(name, value, origin);
+            }
+        }
+        for path in &around.files {
+            for found in file::read(path)? {
+                let origin = Origin::File(path.clone(), found.line);
+                config.fill(found.name, found.value, origin);
+            }
+        }
+        let home = default_data(around.environment);
+        for (name, value) in [
+            (Name::Data, home),
+            (Name::Listen, Some("127.0.0.1:7351".to_owned())),
+            (Name::Remember, Some("30d".to_owned())),
+            (Name::Keep, Some("30d".to_owned())),
+            (Name::Log, Some("info".to_owned())),
+        ] {
+            if let Some(value) = value {
+                config.fill(name, value, Origin::Default);
+            }
+        }
+        Ok(config)
+    }
+
+    fn fill(&mut self, name: Name, value: String, origin: Origin) {
+        self.0.entry(name).or_insert(Setting { value, origin });
+    }
+
+    pub(crate) fn setting(&self, name: Name) -> Option<&Setting> {
+        self.0.get(&name)
+    }
+
+    pub(crate) fn text(&self, name: Name) -> Option<&str> {
+        self.setting(name).map(|setting| setting.value.as_str())
+    }
+
+    /// The data directory: as set, or (unset) beside the database that `store` names.
+    pub(crate) fn data(&self) -> anyhow::Result<PathBuf> {
+        let setting = self.setting(Name::Data);
+        let chosen = setting.filter(|setting| setting.origin != Origin::Default);
+        if chosen.is_none()
+            && let Some(Location::Sqlite(path)) = self.store()?
+        {
+            return Ok(parent(&path));
+        }
+        let setting = setting.ok_or_else(|| {
+            Failure::usage("no data directory is known: neither HOME nor XDG_DATA_HOME is set")
+                .fix("give --data DIR or set SEMEL_DATA")
+        })?;
+        Ok(PathBuf::from(&setting.value))
+    }
+
+    /// The store that was named, if one was.
+    pub(crate) fn store(&self) -> anyhow::Result<Option<Location>> {
+        let Some(setting) = self.setting(Name::Store) else {
+            return Ok(None);
+        };
+        setting.value.parse().map(Some).map_err(|_| {
+            let shown = redacted(&setting.value);
+            Failure::usage(format!(
+                "store {shown:?} is not an address ({})",
+                setting.origin
+            ))
+            .fix("write sqlite:PATH or postgres://USER@HOST/DATABASE")
+            .into()
+        })
+    }
+
+    /// The store that is used: the one named, or the file in the data directory.
+    pub(crate) fn location(&self) -> anyhow::Result<Location> {
+        match self.store()? {
+            Some(location) => Ok(location),
+            None => Ok(Location::Sqlite(self.data()?.join("semel.db"))),
+        }
+    }
+
+    /// A span of time.
+    pub(crate) fn span(&self, name: Name) -> anyhow::Result<Millis> {
+        let Some(setting) = self.setting(name) else {
+            return Ok(Millis::days(30));
+        };
+        setting.value.parse().map_err(|error| {
+            let (name, origin) = (name.text(), &setting.origin);
+            Failure::usage(format!("{name} {:?} {error} ({origin})", setting.value)).into()
+        })
+    }
+
+    /// The token to show to a server, if one was given: itself, or the file that holds it.
+    pub(crate) fn token(&self) -> anyhow::Result<Option<Secret>> {
+        let Some(setting) = self.setting(Name::Token) else {
+            return Ok(None);
+        };
+        if setting.origin == Origin::Environment(Name::Token.in_environment()) {
+            return Ok(Some(Secret::new(&setting.value)));
+        }
+        Secret::read(Path::new(&setting.value)).map(Some)
+    }
+}
+
+/// The directory that a file is in.
+pub(crate) fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+fn default_data(environment: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let base = environment("XDG_DATA_HOME")
+        .or_else(|| environment("HOME").map(|home| format!("{home}/.local/share")));
+    base.map(|base| format!("{base}/semel"))
+}
+
+/// `SEMEL_X`, or the first line of the file that `SEMEL_X_FILE` names.
+fn from_environment(
+    name: Name,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<(String, Origin)>> {
+    let plain = name.in_environment();
+    let by_file = format!("{plain}_FILE");
+    match (environment(&plain), environment(&by_file)) {
+        (Some(_), Some(_)) => Err(
+            Failure::usage(format!("both {plain} and {by_file} are set"))
+                .fix("unset one of them")
+                .into(),
+        ),
+        (Some(value), None) => Ok(Some((value, Origin::Environment(plain)))),
+        // The token stays in its file until it is needed.
+        (None, Some(path)) if name == Name::Token => Ok(Some((path, Origin::Environment(by_file)))),
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(&path).map_err(|error| {
+                Failure::usage(format!("{by_file}: cannot read {path}: {error}"))
+            })?;
+            let value = text.lines().next().unwrap_or_default().trim().to_owned();
+            Ok(Some((value, Origin::Environment(by_file))))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

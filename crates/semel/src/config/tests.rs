@@ -1,0 +1,99 @@
+use super::*;
+
+fn gathered(flags: Flags, variables: &[(&str, &str)], files: &[PathBuf]) -> anyhow::Result<Config> {
+    let environment = |name: &str| {
+        variables
+            .iter()
+            .find(|(variable, _)| *variable == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    let surroundings = Surroundings {
+        environment: &environment,
+        files: files.to_vec(),
+    };
+    Config::gather(flags, &surroundings)
+}
+
+#[test]
+fn the_nearest_origin_wins() {
+    let dir = tempfile::tempdir().unwrap();
+    let (near, far) = (
+        dir.path().join("semel.toml"),
+        dir.path().join("config.toml"),
+    );
+    std::fs::write(&near, "keep = \"3d\"\nremember = \"3d\"\n").unwrap();
+    std::fs::write(&far, "# mine\n\nlisten = \"127.0.0.1:4\"\nkeep = \"4d\"\n").unwrap();
+    let flags = vec![(Name::Data, "--data", "/one".to_owned())];
+    let variables = [
+        ("SEMEL_DATA", "/two"),
+        ("SEMEL_REMEMBER", "2d"),
+        ("HOME", "/h"),
+    ];
+    let config = gathered(flags, &variables, &[near, far.clone()]).unwrap();
+    let of = |name| config.setting(name).unwrap();
+    assert_eq!(of(Name::Data).value, "/one");
+    assert_eq!(of(Name::Data).origin, Origin::Flag("--data"));
+    assert_eq!(of(Name::Remember).value, "2d");
+    assert_eq!(of(Name::Keep).value, "3d");
+    assert_eq!(of(Name::Listen).origin, Origin::File(far, 3));
+    assert_eq!(of(Name::Log).origin, Origin::Default);
+}
+
+#[test]
+fn the_data_directory_follows_a_named_database() {
+    let flags = vec![(Name::Store, "--store", "sqlite:/x/y.db".to_owned())];
+    let config = gathered(flags, &[("HOME", "/h")], &[]).unwrap();
+    assert_eq!(config.data().unwrap(), Path::new("/x"));
+    let config = gathered(Vec::new(), &[("HOME", "/h")], &[]).unwrap();
+    assert_eq!(config.data().unwrap(), Path::new("/h/.local/share/semel"));
+    let config = gathered(Vec::new(), &[], &[]).unwrap();
+    assert!(config.data().unwrap_err().to_string().contains("HOME"));
+}
+
+#[test]
+fn mistakes_in_a_file_are_told_with_line_and_help() {
+    for (text, line, help) in [
+        ("\nlistne = \"x\"", 2, "did you mean \"listen\"?"),
+        ("keep = 30", 1, "text in quotes"),
+        ("colour = \"blue\"", 1, "the settings are data"),
+        ("token = \"smt_x\"", 1, "token_file"),
+        ("keep = \"1d\"\nkeep = \"2d\"", 2, "duplicate"),
+    ] {
+        let (found, problem, fix) = file::parse(text).expect_err(text);
+        let said = format!("{problem} {}", fix.unwrap_or_default());
+        assert_eq!(found, line, "{text}: {said}");
+        assert!(said.contains(help), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_variable_may_name_a_file_but_not_both() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store");
+    std::fs::write(&path, "postgres://u:pw@h/d\n").unwrap();
+    let path = path.to_str().unwrap();
+    let config = gathered(Vec::new(), &[("SEMEL_STORE_FILE", path)], &[]).unwrap();
+    assert_eq!(config.text(Name::Store), Some("postgres://u:pw@h/d"));
+    let both = [("SEMEL_STORE_FILE", path), ("SEMEL_STORE", "memory:")];
+    let error = gathered(Vec::new(), &both, &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("both SEMEL_STORE and SEMEL_STORE_FILE"),
+        "{error}"
+    );
+}
+
+#[test]
+fn passwords_are_not_shown() {
+    for (address, text) in [
+        ("postgres://u:pw@h/d", "postgres://u:…@h/d"),
+        (
+            "postgres://h/d?user=u&password=pw&x=1",
+            "postgres://h/d?user=u&password=…&x=1",
+        ),
+        ("postgres://u@h/d", "postgres://u@h/d"),
+        ("sqlite:/x.db", "sqlite:/x.db"),
+    ] {
+        assert_eq!(redacted(address), text);
+    }
+    assert_eq!(format!("{:?}", Secret::new("smt_x")), "Secret(…)");
+}

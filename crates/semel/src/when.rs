@@ -1,0 +1,63 @@
+//! Instants as people write and read them. All shown times are UTC.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use semel_ledger::Millis;
+use semel_store::clock::wall_millis;
+
+/// Reads an instant: RFC 3339, a date (its start in UTC), or a span that means "ago".
+pub(crate) fn read(text: &str) -> Result<Timestamp, String> {
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Ok(at);
+    }
+    if text.len() <= 10
+        && let Ok(date) = text.parse::<Date>()
+    {
+        return date
+            .to_zoned(TimeZone::UTC)
+            .map(|zoned| zoned.timestamp())
+            .map_err(|error| error.to_string());
+    }
+    if let Ok(span) = text.parse::<Millis>() {
+        let ago = wall_millis().saturating_sub_unsigned(span.0);
+        return Timestamp::from_millisecond(ago).map_err(|error| error.to_string());
+    }
+    Err(
+        "is not a time; write 2026-03-01T12:00:00Z, a date such as 2026-03-01, or a span such as \
+         2h (meaning ago)"
+            .to_owned(),
+    )
+}
+
+/// An instant of the API, as it is shown in tables: to the second.
+pub(crate) fn short(text: &str) -> String {
+    text.parse::<Timestamp>().map_or_else(
+        |_| crate::term::shown(text).into_owned(),
+        |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+    )
+}
+
+/// An instant in milliseconds, as the API writes it.
+pub(crate) fn rfc3339(millis: i64) -> String {
+    Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |at| at.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_three_spellings() {
+        let whole = |text: &str| read(text).expect(text).as_millisecond();
+        assert_eq!(whole("1970-01-02"), 86_400_000);
+        assert_eq!(whole("1970-01-01T00:00:01.5Z"), 1_500);
+        assert_eq!(whole("1970-01-01T01:00:00+01:00"), 0);
+        let ago = wall_millis() - whole("2h");
+        assert!((7_200_000..7_260_000).contains(&ago), "{ago}");
+        for wrong in ["2026-13-01", "yesterday", "", "12", "2026-02-30"] {
+            let error = read(wrong).expect_err(wrong);
+            assert!(error.contains("is not a time"), "{wrong}: {error}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Help, completions and errors in words.
+
+use crate::support::{Home, ends, stderr, stdout};
+
+const VERBS: [&[&str]; 18] = [
+    &[],
+    &["serve"],
+    &["once"],
+    &["ledger"],
+    &["ledger", "ls"],
+    &["ledger", "get"],
+    &["ledger", "decide"],
+    &["ledger", "import"],
+    &["ledger", "export"],
+    &["receipts"],
+    &["tokens"],
+    &["tokens", "create"],
+    &["backup"],
+    &["restore"],
+    &["doctor"],
+    &["config", "show"],
+    &["explain"],
+    &["completions"],
+];
+
+#[test]
+fn every_verb_shows_an_example() {
+    let home = Home::new();
+    for verb in VERBS {
+        let output = home.run(&[verb, &["--help"]].concat());
+        ends(&output, 0, &[]);
+        let text = stdout(&output);
+        assert!(
+            text.contains("EXAMPLE") && text.contains("  semel "),
+            "{verb:?}:\n{text}"
+        );
+        assert!(
+            !text.contains('\u{1b}'),
+            "{verb:?}: no colour without a terminal"
+        );
+    }
+}
+
+#[test]
+fn wrong_words_get_a_suggestion() {
+    let home = Home::new();
+    for (words, says) in [
+        (&["legder", "ls"][..], "ledger"),
+        (&["ledger", "ls", "--stat", "done"], "--state"),
+        (&["ledger", "decide", "s", "k"], "--decision"),
+        (
+            &["ledger", "decide", "s", "k", "--decision", "resnd"],
+            "resend",
+        ),
+        (
+            &[
+                "ledger",
+                "decide",
+                "s",
+                "k",
+                "--decision",
+                "happened",
+                "--result",
+                "{",
+            ],
+            "is not JSON",
+        ),
+        (&["explain", "nonsense"], "semel explain lists"),
+        (&["receipts", "--key", "k"], "--scope"),
+    ] {
+        ends(&home.run(words), 2, &[says]);
+    }
+}
+
+#[test]
+fn codes_are_explained() {
+    let home = Home::new();
+    let page = home.run(&["explain", "stale_token"]);
+    ends(&page, 0, &[]);
+    assert!(stdout(&page).contains("stale_token"), "{}", stdout(&page));
+    let all = home.json(&["explain", "--json"]);
+    assert!(all["codes"].as_array().unwrap().len() > 20);
+}
+
+#[test]
+fn shells_can_complete() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = home.run(&["completions", shell]);
+        ends(&output, 0, &[]);
+        assert!(stdout(&output).contains("semel"), "{shell}");
+    }
+}
+
+#[test]
+fn errors_are_json_too_when_asked() {
+    let home = Home::new();
+    let output = home.run(&["ledger", "ls", "--json"]);
+    ends(&output, 1, &["semel: error: there is no ledger"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["error"]["exit"], 1);
+    assert!(
+        document["error"]["fix"]
+            .as_str()
+            .unwrap()
+            .contains("--data")
+    );
+    assert!(!stderr(&output).contains("stack backtrace"));
+}
