@@ -143,9 +143,9 @@ impl Report {
         text.push_str("\nAims\n");
         for aim in &self.aims {
             let mark = if aim.met { "✓" } else { "✗" };
-            let _ = write!(
+            let _ = writeln!(
                 text,
-                "  {mark} {:<66} {:>6.2}  (aim {:.2})\n",
+                "  {mark} {:<66} {:>6.2}  (aim {:.2})",
                 aim.name, aim.reached, aim.wanted
             );
         }
