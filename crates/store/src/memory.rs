@@ -116,6 +116,9 @@ impl World {
         let after = match write {
             Write::Nothing => before,
             Write::Update(record) => {
+                if record.entry.tombstone {
+                    self.delete_receipts(&record);
+                }
                 self.effects.insert(record.seq, record.clone());
                 Some(record)
             }
@@ -133,10 +136,6 @@ impl World {
             }
         };
         if let Some(record) = &after {
-            if record.entry.tombstone {
-                self.receipts
-                    .retain(|_, receipt| receipt.effect != record.effect);
-            }
             self.turns.entry(record.seq).or_default().extend(turns);
         }
         let entry = after.as_ref().map(|record| record.entry);
@@ -153,6 +152,10 @@ impl World {
         self.by_hash.remove(&record.effect.hash());
         self.effects.remove(&record.seq);
         self.turns.remove(&record.seq);
+        self.delete_receipts(record);
+    }
+
+    fn delete_receipts(&mut self, record: &Record) {
         self.receipts
             .retain(|_, receipt| receipt.effect != record.effect);
     }
