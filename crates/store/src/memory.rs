@@ -43,6 +43,7 @@ struct World {
     tallies: BTreeMap<(Time, String, &'static str), (semel_ledger::Verdict, u64)>,
     tokens: Vec<Token>,
     nodes: BTreeMap<u64, NodeState>,
+    last_node: u64,
     closed: bool,
 }
 
@@ -201,7 +202,9 @@ impl World {
     fn node(&mut self, change: NodeChange, now: Time) -> Option<NodeState> {
         match change {
             NodeChange::Join { name } => {
-                let node = self.nodes.keys().last().map_or(1, |last| last + 1);
+                // Never a number twice, or a dead node could be mistaken for a new one.
+                self.last_node += 1;
+                let node = self.last_node;
                 let lease_until = now.after(NODE_LEASE);
                 let state = NodeState {
                     node,
