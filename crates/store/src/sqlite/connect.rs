@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use super::migrate::refuse_newer;
 use crate::error::OpenError;
 use crate::open::Options;
 
@@ -32,6 +33,7 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = open(path, flags, options)?;
+    refuse_newer(&connection)?;
     let synchronous = if options.unsafe_no_sync {
         "NORMAL"
     } else {
