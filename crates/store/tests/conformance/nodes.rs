@@ -19,6 +19,8 @@ crate::cases![
     leaving_ends_the_fence,
     a_fenced_row_that_was_left_half_way_is_taken_over,
     a_later_life_is_not_fenced_by_an_old_epoch,
+    a_living_node_is_fenced_only_by_force,
+    an_old_epoch_renews_nothing,
 ];
 
 async fn change(world: &World, change: NodeChange) -> Option<NodeState> {
@@ -194,4 +196,29 @@ async fn a_later_life_is_not_fenced_by_an_old_epoch(world: World) {
         epoch,
     };
     assert_eq!(change(&world, NodeChange::Renew(member)).await, None);
+}
+
+async fn a_living_node_is_fenced_only_by_force(world: World) {
+    let member = other_node(&world).await;
+    world.pass(Millis(NODE_LEASE.0 - 1));
+    let fence = |force| NodeChange::Fence { member, force };
+    let state = change(&world, fence(false)).await.expect("a row");
+    assert_eq!((state.fenced, state.epoch), (false, member.epoch));
+    world.pass(Millis(1));
+    let state = change(&world, fence(false)).await.expect("a row");
+    assert_eq!((state.fenced, state.epoch), (true, member.epoch + 1));
+}
+
+async fn an_old_epoch_renews_nothing(world: World) {
+    let member = other_node(&world).await;
+    let force = true;
+    change(&world, NodeChange::Fence { member, force }).await;
+    world.pass(Millis::seconds(5));
+    let epoch = member.epoch + 1;
+    for member in [member, Membership { epoch, ..member }] {
+        let state = change(&world, NodeChange::Renew(member)).await;
+        let state = state.expect("a row");
+        assert_eq!(state.lease_until, START.after(NODE_LEASE));
+        assert!(state.fenced);
+    }
 }
