@@ -43,6 +43,7 @@ struct World {
     tallies: BTreeMap<(Time, String, &'static str), (semel_ledger::Verdict, u64)>,
     tokens: Vec<Token>,
     nodes: BTreeMap<u64, NodeState>,
+    last_node: u64,
     closed: bool,
 }
 
@@ -116,6 +117,9 @@ impl World {
         let after = match write {
             Write::Nothing => before,
             Write::Update(record) => {
+                if record.entry.tombstone {
+                    self.delete_receipts(&record);
+                }
                 self.effects.insert(record.seq, record.clone());
                 Some(record)
             }
@@ -133,10 +137,6 @@ impl World {
             }
         };
         if let Some(record) = &after {
-            if record.entry.tombstone {
-                self.receipts
-                    .retain(|_, receipt| receipt.effect != record.effect);
-            }
             self.turns.entry(record.seq).or_default().extend(turns);
         }
         let entry = after.as_ref().map(|record| record.entry);
@@ -153,6 +153,10 @@ impl World {
         self.by_hash.remove(&record.effect.hash());
         self.effects.remove(&record.seq);
         self.turns.remove(&record.seq);
+        self.delete_receipts(record);
+    }
+
+    fn delete_receipts(&mut self, record: &Record) {
         self.receipts
             .retain(|_, receipt| receipt.effect != record.effect);
     }
@@ -198,7 +202,9 @@ impl World {
     fn node(&mut self, change: NodeChange, now: Time) -> Option<NodeState> {
         match change {
             NodeChange::Join { name } => {
-                let node = self.nodes.keys().last().map_or(1, |last| last + 1);
+                // Never a number twice, or a dead node could be mistaken for a new one.
+                self.last_node += 1;
+                let node = self.last_node;
                 let lease_until = now.after(NODE_LEASE);
                 let state = NodeState {
                     node,

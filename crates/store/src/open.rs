@@ -54,6 +54,9 @@ pub struct Options {
     pub connections: usize,
     /// SQLite only: the name of the VFS to use, for tests that take the disk apart.
     pub vfs: Option<String>,
+    /// SQLite only: how many pages the log holds before they are copied to the database. A large
+    /// log is cheaper: pages that change often are copied once.
+    pub checkpoint_pages: u32,
     /// SQLite only: turns off the sync at each commit, for the test that shows that it is needed.
     pub unsafe_no_sync: bool,
 }
@@ -67,6 +70,7 @@ impl Default for Options {
             keep: Millis::days(30),
             connections: 4,
             vfs: None,
+            checkpoint_pages: 20_000,
             unsafe_no_sync: false,
         }
     }

@@ -130,7 +130,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Time on record is never gone back on: a wall clock that was set back since would make leases
 /// longer than they were promised.
 fn not_before(connection: &Connection, context: &Context) -> Result<(), OpenError> {
-    const RECENT: &str = "SELECT max(latest) FROM (SELECT max(claimed_at, changed_at) AS latest
+    // Not `claimed_at`: an import may claim any time for what it tells of, even one to come.
+    const RECENT: &str = "SELECT max(changed_at) FROM (SELECT changed_at
                           FROM effects WHERE tombstone = 0 ORDER BY seq DESC LIMIT 1000)";
     let latest: Option<i64> =
         connection

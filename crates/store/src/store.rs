@@ -1,6 +1,7 @@
 //! The store as its callers see it, whatever is underneath.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use semel_ledger::{Command, EffectId, Entry, Time, Verdict, apply};
@@ -48,6 +49,7 @@ pub struct Store {
     context: Arc<Context>,
     keep: semel_ledger::Millis,
     waiting: Waiting,
+    closed: AtomicBool,
 }
 
 /// What a backend shares with its store.
@@ -100,6 +102,7 @@ impl Store {
             context,
             keep,
             waiting: Waiting::default(),
+            closed: AtomicBool::new(false),
         })
     }
 
@@ -170,6 +173,10 @@ impl Store {
         &self,
         change: &EffectChange,
     ) -> Result<Option<Answered>, StoreError> {
+        // The read would still answer, but promise a receipt that nobody can write any more.
+        if self.closed.load(Ordering::Acquire) || *self.context.failed.borrow() {
+            return Err(StoreError::Closed);
+        }
         let Some(record) = self.load(&change.effect).await? else {
             return Ok(None);
         };
@@ -376,6 +383,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the last receipts could not be written.
     pub async fn close(&self) -> Result<(), StoreError> {
+        self.closed.store(true, Ordering::Release);
         let written = self.write_receipts().await;
         backend!(self, close());
         written.map(drop)

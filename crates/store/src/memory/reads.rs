@@ -90,7 +90,9 @@ impl Memory {
     }
 
     pub(crate) async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        Ok(self.world().tokens.clone())
+        let mut tokens = self.world().tokens.clone();
+        tokens.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+        Ok(tokens)
     }
 
     pub(crate) async fn nodes(&self) -> Result<Vec<NodeState>, StoreError> {

@@ -27,11 +27,8 @@ pub(super) fn get(connection: &Connection, hash: &[u8; 32]) -> rusqlite::Result<
 
 /// Makes the uses on record those that this record has now.
 pub(super) fn refer(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let mut kept = record.kept_blobs().peekable();
-    if kept.peek().is_some() || record.entry.tombstone {
-        release(connection, record.seq)?;
-    }
-    for hash in kept {
+    release(connection, record.seq)?;
+    for hash in record.kept_blobs() {
         connection
             .prepare_cached("INSERT OR IGNORE INTO blob_uses (hash, effect) VALUES (?, ?)")?
             .execute(params![hash, record.seq])?;

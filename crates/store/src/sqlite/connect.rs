@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::migrate::refuse_newer;
 use crate::error::OpenError;
 use crate::open::Options;
 
@@ -14,8 +15,6 @@ pub const OLDEST_SQLITE: i32 = 3_051_003;
 
 /// Visitors and a starting server may meet; each holds the write lock for one commit at a time.
 const LOCK_PATIENCE: Duration = Duration::from_secs(30);
-/// A large log is cheaper: pages that change often are copied to the database once.
-const CHECKPOINT_PAGES: u32 = 20_000;
 const STATEMENTS: usize = 64;
 
 pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, OpenError> {
@@ -35,6 +34,7 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = open(path, flags, options)?;
+    refuse_newer(&connection)?;
     let synchronous = if options.unsafe_no_sync {
         "NORMAL"
     } else {
@@ -45,10 +45,11 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
         "PRAGMA auto_vacuum = INCREMENTAL;
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = {synchronous};
-         PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
+         PRAGMA wal_autocheckpoint = {};
          PRAGMA journal_size_limit = 67108864;
          PRAGMA cache_size = -65536;
-         PRAGMA temp_store = MEMORY;"
+         PRAGMA temp_store = MEMORY;",
+        options.checkpoint_pages
     );
     connection.execute_batch(&settings).map_err(refused)?;
     Ok(connection)

@@ -111,7 +111,9 @@ pub(super) fn step(
             let scope = scopes.number(connection, &record.effect.scope)?;
             insert(connection, &hash, scope, &record)?;
             record.seq = connection.last_insert_rowid();
-            blobs::refer(connection, &record)?;
+            if record.kept_blobs().next().is_some() {
+                blobs::refer(connection, &record)?;
+            }
             Some(record)
         }
         Write::Delete => {

@@ -13,6 +13,18 @@ const MIGRATIONS: [(i64, &str); 1] = [(1, include_str!("migrations/0001_ledger.s
 /// The newest schema that this version knows.
 pub const NEWEST_SCHEMA: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;
 
+/// To be asked before anything is set: a file from a later version is left as it is.
+pub(super) fn refuse_newer(connection: &Connection) -> Result<i64, OpenError> {
+    let found = version(connection)?;
+    if found > NEWEST_SCHEMA {
+        return Err(OpenError::Newer {
+            found,
+            known: NEWEST_SCHEMA,
+        });
+    }
+    Ok(found)
+}
+
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
     if version(connection)? == NEWEST_SCHEMA {
         return Ok(());
@@ -21,13 +33,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), OpenError> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(refused)?;
-    let found = version(&transaction)?;
-    if found > NEWEST_SCHEMA {
-        return Err(OpenError::Newer {
-            found,
-            known: NEWEST_SCHEMA,
-        });
-    }
+    let found = refuse_newer(&transaction)?;
     for (number, migration) in MIGRATIONS.into_iter().filter(|(number, _)| *number > found) {
         transaction.execute_batch(migration).map_err(refused)?;
         transaction

@@ -1,0 +1,128 @@
+//! What a store checks before it opens, and where its time starts.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use semel_ledger::{Millis, Outcome, Time};
+use semel_store::clock::wall_millis;
+use semel_store::sqlite::NEWEST_SCHEMA;
+use semel_store::{Clock as _, Location, OpenError, Options, SteadyClock, Store};
+
+use crate::shared::{REMEMBER, Saying as _, claim, import, settle};
+use crate::{database, open, options};
+
+fn ask<T: rusqlite::types::FromSql>(path: &Path, question: &str) -> T {
+    let connection = Connection::open(path).expect("it opens");
+    let answer = connection.query_row(question, [], |row| row.get(0));
+    answer.expect("an answer")
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_and_left_untouched() {
+    for journal in ["WAL", "DELETE"] {
+        let (_directory, path) = database();
+        let store = open(&path, options()).await;
+        store.step(claim("a", 1)).await.expect("an answer");
+        store.close().await.expect("it closes");
+        drop(store);
+        let newer = NEWEST_SCHEMA + 1;
+        let connection = Connection::open(&path).expect("it opens");
+        let set = format!("PRAGMA user_version = {newer}; PRAGMA journal_mode = {journal}");
+        connection.execute_batch(&set).expect("it is set");
+        connection.close().expect("it closes");
+
+        let before = std::fs::read(&path).expect("the file");
+        let opened = Store::open(&Location::Sqlite(path.clone()), options()).await;
+        let Err(OpenError::Newer { found, known }) = opened else {
+            panic!("{opened:?}");
+        };
+        assert_eq!((found, known), (newer, NEWEST_SCHEMA));
+        let after = std::fs::read(&path).expect("the file");
+        assert!(before == after, "{journal}: the file was changed");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_cannot_be_made_durable_is_refused() {
+    let location = Location::Sqlite(":memory:".into());
+    let opened = Store::open(&location, options()).await;
+    let Err(OpenError::NotDurable { setting, .. }) = opened else {
+        panic!("{opened:?}");
+    };
+    assert_eq!(setting, "journal_mode");
+}
+
+#[tokio::test]
+async fn a_file_with_another_journal_is_brought_back_to_the_log() {
+    let (_directory, path) = database();
+    let store = open(&path, options()).await;
+    store.close().await.expect("it closes");
+    drop(store);
+    let deletes: String = ask(&path, "PRAGMA journal_mode = DELETE");
+    assert_eq!(deletes, "delete");
+    let store = open(&path, options()).await;
+    assert_eq!(ask::<String>(&path, "PRAGMA journal_mode"), "wal");
+    store.step(claim("a", 1)).await.expect("an answer");
+}
+
+#[test]
+fn a_steady_clock_never_goes_back() {
+    let clock = SteadyClock::start(Time(0));
+    assert!((clock.now().0 - wall_millis()).abs() < 60_000);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut last = clock.now();
+                for _ in 0..100_000 {
+                    let now = clock.now();
+                    assert!(now >= last);
+                    last = now;
+                }
+            });
+        }
+    });
+    let floor = Time(wall_millis() + 3_600_000);
+    assert!(SteadyClock::start(floor).now() >= floor);
+}
+
+/// A ledger with one settled effect, written by a clock that is ahead of ours.
+async fn written_ahead(path: &Path, ahead: Millis) -> Time {
+    let clock = SteadyClock::start(Time(wall_millis()).after(ahead));
+    let clock = std::sync::Arc::new(clock);
+    let options = Options {
+        clock: Some(clock),
+        ..Options::default()
+    };
+    let store = open(path, options).await;
+    store.step(claim("a", 1)).await.expect("an answer");
+    let settled = store.step(settle("a", 1, Outcome::Done)).await;
+    store.close().await.expect("it closes");
+    let entry = settled.expect("an answer").entry;
+    entry.expect("an entry").changed_at
+}
+
+#[tokio::test]
+async fn time_on_record_is_never_gone_back_on() {
+    let (_directory, path) = database();
+    let latest = written_ahead(&path, Millis::days(1)).await;
+    let store = open(&path, Options::default()).await;
+    assert!(store.now() >= latest);
+    assert!(store.now() < latest.after(Millis::seconds(600)));
+}
+
+#[tokio::test]
+async fn what_an_import_says_of_the_past_or_future_does_not_move_the_clock() {
+    let (_directory, path) = database();
+    let store = open(&path, Options::default()).await;
+    let future = store.now().after(REMEMBER).after(REMEMBER);
+    store
+        .step(import("a", future).by("csv"))
+        .await
+        .expect("an answer");
+    store.close().await.expect("it closes");
+    let again = open(&path, Options::default()).await;
+    assert!(
+        again.now() < future,
+        "everything would be forgotten at once"
+    );
+}
