@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use semel_store::blob::{MAX_BLOB_BYTES, hex, unhex};
+use semel_store::blob::{MAX_BLOB_BYTES, unhex};
 use semel_store::{BlobRef, Change};
 
 use crate::app::App;
@@ -36,8 +36,7 @@ pub(crate) async fn put(
     let blob = BlobRef::of(&bytes);
     app.store.commit(vec![Change::Blob(bytes.into())]).await?;
     let mut out = Object::new();
-    out.text("blob", &hex(&blob.hash))
-        .number("bytes", blob.bytes);
+    out.hex("blob", &blob.hash).number("bytes", blob.bytes);
     Ok(out.respond(StatusCode::CREATED))
 }
 

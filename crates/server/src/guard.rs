@@ -6,7 +6,6 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use semel_ledger::{Command, EffectId, Owner, State as EffectState, Verdict};
-use semel_store::blob::hex;
 use semel_store::{Answered, EffectChange, Record, Store};
 
 use crate::app::App;
@@ -67,7 +66,7 @@ fn granted(answered: &Answered) -> Response {
     let mut out = Object::new();
     out.text("verdict", "granted");
     if let Some(entry) = answered.entry {
-        out.text("token", &hex(&entry.fence.0))
+        out.hex("token", &entry.fence.0)
             .number("attempt", entry.attempt.into())
             .time("lease_until", entry.lease_until);
     }

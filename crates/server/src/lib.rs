@@ -7,7 +7,7 @@
 //!
 //! The invariants: nothing is acknowledged before the store has it; a 4xx changed nothing; every
 //! error has a stable code with a page; the store's errors become HTTP in one place
-//! ([`problem`]).
+//! (`problem`).
 
 mod app;
 mod auth;

@@ -154,7 +154,7 @@ impl Metrics {
 }
 
 /// What is counted for one route.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct RouteMetrics {
     route: &'static str,
     requests: Family<Requests, Counter>,

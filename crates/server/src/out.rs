@@ -5,7 +5,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use semel_ledger::{Process, Time};
-use semel_store::blob::hex;
 
 use crate::timestamp;
 
@@ -42,6 +41,19 @@ impl Object {
             Some(value) => self.text(name, value),
             None => self.raw(name, "null"),
         }
+    }
+
+    /// Bytes as hexadecimal digits.
+    pub(crate) fn hex(&mut self, name: &str, value: &[u8]) -> &mut Object {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.name(name);
+        self.0.push(b'"');
+        for byte in value {
+            self.0.push(DIGITS[usize::from(byte >> 4)]);
+            self.0.push(DIGITS[usize::from(byte & 15)]);
+        }
+        self.0.push(b'"');
+        self
     }
 
     /// What is JSON already.
@@ -123,7 +135,7 @@ impl Object {
             return self.raw(name, "null");
         };
         self.object(name, |out| {
-            out.text("machine", &hex(&process.machine))
+            out.hex("machine", &process.machine)
                 .number("pid", process.pid.into())
                 .number("started", process.started);
         })
@@ -174,6 +186,7 @@ mod tests {
         let mut out = Object::new();
         out.text("t", "line\n\"quoted\"")
             .raw("r", "9007199254740993")
+            .hex("h", &[0x0f, 0xa0])
             .object("empty", |_| {})
             .append(&Object::new())
             .append(&extra)
@@ -181,7 +194,7 @@ mod tests {
         let text = String::from_utf8(out.into_bytes()).unwrap();
         assert_eq!(
             text,
-            r#"{"t":"line\n\"quoted\"","r":9007199254740993,"empty":{},"n":7,"l":["a","\""],"at":"1970-01-01T00:00:00.000Z"}"#
+            r#"{"t":"line\n\"quoted\"","r":9007199254740993,"h":"0fa0","empty":{},"n":7,"l":["a","\""],"at":"1970-01-01T00:00:00.000Z"}"#
         );
     }
 }

@@ -112,7 +112,7 @@ pub fn router(app: Arc<App>) -> Router {
             metrics: app.metrics.route(path),
             access,
         };
-        from_fn_with_state(gate, pass)
+        from_fn_with_state(Arc::new(gate), pass)
     };
     let mut router = Router::new();
     for Route { path, access, .. } in ROUTES {
@@ -126,7 +126,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Gate {
     app: Arc<App>,
     metrics: RouteMetrics,
@@ -137,7 +137,7 @@ struct Gate {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-async fn pass(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let response = match gate.admit(&mut request).await {
         Ok(()) => next.run(request).await,

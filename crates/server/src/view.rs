@@ -61,7 +61,7 @@ pub(crate) fn effect(out: &mut Object, record: &Record, texts: &Texts, now: Time
 
 fn by_reference(out: &mut Object, name: &str, stored: Option<&Stored>) {
     match stored {
-        Some(Stored::Blob(blob)) => out.text(name, &hex(&blob.hash)),
+        Some(Stored::Blob(blob)) => out.hex(name, &blob.hash),
         Some(Stored::Inline(_)) | None => out.raw(name, "null"),
     };
 }

@@ -94,6 +94,10 @@ impl Caller {
             .header("authorization", &*self.target.token)
             .header("content-type", "application/json")
             .body(Full::new(Bytes::from(body)))?;
+        self.connection
+            .ready()
+            .await
+            .context("keeping a connection")?;
         let answer = self
             .connection
             .send_request(request)
@@ -166,15 +170,6 @@ impl Caller {
                 .map(drop),
         }
     }
-}
-
-/// Makes the keys that duplicates ask for: `DONE_KEYS` of them, from `first` on.
-pub(super) async fn prepare_done(target: &Target, first: u64) -> anyhow::Result<()> {
-    let mut caller = Caller::connect(target).await?;
-    for number in first..first + DONE_KEYS {
-        caller.claim_and_settle(number).await?;
-    }
-    Ok(())
 }
 
 /// Runs one kind of work with so many callers; numbers start at `first`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use semel_ledger::json::Canonical;
 use semel_ledger::{
     Claim, Command, Digest, EffectId, Fence, Fingerprint, Key, Millis, OnUnknown, Outcome, Owner,
@@ -170,17 +170,6 @@ async fn one(store: &Store, work: Work, number: u64, done: u64) -> anyhow::Resul
             Verdict::Done,
         ),
     }
-}
-
-/// Makes the keys that duplicates ask for: `DONE_KEYS` of them, from `first` on.
-pub(super) async fn prepare_done(store: &Arc<Store>, first: u64) -> anyhow::Result<()> {
-    for number in first..first + DONE_KEYS {
-        let (_, fence) = claim(store, number).await?;
-        settle(store, number, fence)
-            .await
-            .context("settling the keys that duplicates ask for")?;
-    }
-    Ok(())
 }
 
 /// Runs one kind of work with so many callers; numbers start at `first`.

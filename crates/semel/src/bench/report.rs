@@ -1,5 +1,7 @@
 //! What the bench found: for programs as JSON, for people as tables, with what was aimed for.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 
 use super::growth::Grown;
@@ -107,14 +109,14 @@ impl Report {
         } else {
             "raw batched inserts"
         };
-        self.section(
+        section(
             &mut text,
             &format!("The ceiling: {ceiling}"),
             "",
             &self.ceiling,
         );
-        self.section(&mut text, "Plain HTTP answers", "", &self.plain_http);
-        self.section(
+        section(&mut text, "Plain HTTP answers", "", &self.plain_http);
+        section(
             &mut text,
             "A bare handler over the same group commit",
             "",
@@ -141,21 +143,22 @@ impl Report {
         text.push_str("\nAims\n");
         for aim in &self.aims {
             let mark = if aim.met { "✓" } else { "✗" };
-            text.push_str(&format!(
-                "  {mark} {:<66} {:>6.2}  (aim {:.2})\n",
+            let _ = writeln!(
+                text,
+                "  {mark} {:<66} {:>6.2}  (aim {:.2})",
                 aim.name, aim.reached, aim.wanted
-            ));
+            );
         }
         text
     }
+}
 
-    fn section(&self, text: &mut String, title: &str, name: &str, measured: &[Measured]) {
-        if measured.is_empty() {
-            return;
-        }
-        text.push_str(&format!("\n{title}\n"));
-        for one in measured {
-            text.push_str(&row(name, one, None));
-        }
+fn section(text: &mut String, title: &str, name: &str, measured: &[Measured]) {
+    if measured.is_empty() {
+        return;
+    }
+    let _ = write!(text, "\n{title}\n");
+    for one in measured {
+        text.push_str(&row(name, one, None));
     }
 }
