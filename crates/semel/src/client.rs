@@ -20,8 +20,8 @@ use semel_ledger::Millis;
 use semel_store::Location;
 use semel_store::lock::{DataLock, Visit};
 
-use crate::config::{Config, Name, Secret, parent, redacted};
-use crate::failure::Failure;
+use crate::config::{Config, Name, Origin, Secret, parent, redacted};
+use crate::failure::{Failure, refused};
 
 pub(crate) use address::{Query, base_url, guard, ledger, segment};
 pub(crate) use answer::{Answer, Call, Unreachable, or_null};
@@ -94,7 +94,7 @@ impl Client {
         Ok(Client {
             target,
             remember: config.span(Name::Remember)?,
-            keep: config.span(Name::Keep)?,
+            keep: keep(config)?,
         })
     }
 
@@ -150,7 +150,7 @@ impl Client {
     ) -> anyhow::Result<Session> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let notice = match DataLock::visit(&parent(database))? {
+            let notice = match DataLock::visit(&parent(database)).map_err(refused)? {
                 Visit::Free(lock) => {
                     let location = Location::Sqlite(database.to_owned());
                     let embedded =
@@ -179,6 +179,15 @@ impl Client {
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+}
+
+/// How long a visitor lets inputs and results be kept. A server may have been told to keep them
+/// longer than the default, so without a word of our own only what is forgotten goes.
+fn keep(config: &Config) -> anyhow::Result<Millis> {
+    match config.setting(Name::Keep) {
+        Some(setting) if setting.origin != Origin::Default => config.span(Name::Keep),
+        _ => Ok(semel_ledger::time::LONGEST),
     }
 }
 

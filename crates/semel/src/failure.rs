@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use semel_store::OpenError;
+
 /// How a command ended, the same for every verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -73,6 +75,26 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+/// Why a store is not opened, with what to do.
+pub(crate) fn refused(error: OpenError) -> anyhow::Error {
+    let fix = match &error {
+        OpenError::InUse { .. } => {
+            "stop the other process, or choose another directory with --data"
+        }
+        OpenError::Newer { .. } => "install the newer semel, or restore a backup made by this one",
+        OpenError::NetworkFileSystem { .. } => "choose a local directory with --data",
+        OpenError::File { .. } => {
+            "check that the directory is yours and writable, or choose another with --data"
+        }
+        _ => return error.into(),
+    };
+    let message = match std::error::Error::source(&error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    };
+    Failure::failed(message).fix(fix).into()
+}
 
 /// The exit code that an error ends with.
 pub(crate) fn exit_of(error: &anyhow::Error) -> Exit {

@@ -1,6 +1,8 @@
 //! Who may use a data directory: one server alone, or any number of short visitors.
 //!
 //! The lock is the kernel's, on a file of its own, so it ends with its process however that dies.
+//! A second file is the door: whoever wants in passes through it, and a server that starts keeps
+//! it shut until it is in, so that visitors who never stop coming cannot keep it out.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -14,6 +16,8 @@ use crate::error::OpenError;
 
 /// The lock's file in the data directory.
 pub const LOCK_FILE: &str = "semel.lock";
+/// The door's file in the data directory.
+const DOOR_FILE: &str = "semel.door";
 /// Visitors stay for one or two commits; a server that starts waits so long for them to go.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -32,8 +36,8 @@ pub enum Visit {
     Served(String),
 }
 
-fn open(directory: &Path) -> Result<File, OpenError> {
-    let path = directory.join(LOCK_FILE);
+fn open(directory: &Path, name: &str) -> Result<File, OpenError> {
+    let path = directory.join(name);
     let options = OpenOptions::new()
         .read(true)
         .write(true)
@@ -59,8 +63,17 @@ impl DataLock {
     /// [`OpenError::InUse`] if another server has it.
     pub fn serve(directory: &Path, notice_text: &str) -> Result<DataLock, OpenError> {
         let path = directory.join(LOCK_FILE);
-        let mut file = open(directory)?;
+        let mut file = open(directory, LOCK_FILE)?;
         let deadline = Instant::now() + PATIENCE;
+        let door = open(directory, DOOR_FILE)?;
+        // Visitors hold the door for a moment, another server that starts until it is in.
+        while flock(&door, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if Instant::now() > deadline {
+                let holder = " (another server is starting)".to_owned();
+                return Err(OpenError::InUse { path, holder });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         while flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             // Room for one more visitor means that only visitors are there, and they soon go.
             let only_visitors = flock(&file, FlockOperation::NonBlockingLockShared).is_ok();
@@ -95,12 +108,61 @@ impl DataLock {
     /// # Errors
     /// [`OpenError`] if the lock file cannot be used.
     pub fn visit(directory: &Path) -> Result<Visit, OpenError> {
-        let mut file = open(directory)?;
+        let door = open(directory, DOOR_FILE)?;
+        if flock(&door, FlockOperation::NonBlockingLockShared).is_err() {
+            // A server is about to be in; it will say where it listens.
+            return Ok(Visit::Served(String::new()));
+        }
+        let mut file = open(directory, LOCK_FILE)?;
         if flock(&file, FlockOperation::NonBlockingLockShared).is_err() {
             let path = directory.join(LOCK_FILE);
             let text = notice(&mut file).map_err(|source| OpenError::File { path, source })?;
             return Ok(Visit::Served(text));
         }
         Ok(Visit::Free(DataLock { file }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_server_gets_in_although_visitors_never_stop_coming() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path();
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        let visit = DataLock::visit(path).expect("a visit");
+                        std::thread::sleep(Duration::from_millis(20));
+                        drop(visit);
+                    }
+                });
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            let served = DataLock::serve(path, "here");
+            let visit = DataLock::visit(path);
+            stop.store(true, Ordering::Relaxed);
+            assert!(served.is_ok(), "{served:?}");
+            assert!(
+                matches!(&visit, Ok(Visit::Served(text)) if text == "here"),
+                "{visit:?}"
+            );
+        });
+    }
+
+    #[test]
+    fn a_second_server_is_told_who_is_there() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let lock = DataLock::serve(directory.path(), "first").expect("free");
+        let second = DataLock::serve(directory.path(), "second").expect_err("in use");
+        assert!(second.to_string().contains("(first)"), "{second}");
+        drop(lock);
+        assert!(DataLock::serve(directory.path(), "second").is_ok());
     }
 }

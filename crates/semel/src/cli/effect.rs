@@ -49,8 +49,10 @@ pub(super) fn decide_command(effect: &EffectId, decision: &str, flags: &str) -> 
     format!("semel ledger decide {scope} {key} {flags}")
 }
 
-/// All that a person can decide, each with its command.
-pub(super) fn decide_help(effect: &EffectId, flags: &str) -> String {
+/// All that a person can decide, each with its command. `attempt` keeps a decision that is made
+/// late from speaking for an attempt that came after.
+pub(super) fn decide_help(effect: &EffectId, attempt: u64, flags: &str) -> String {
+    let flags = &format!("{flags} --attempt {attempt}");
     let line = |meaning: &str, decision: &str| {
         format!(
             "  {meaning:<32}{}\n",

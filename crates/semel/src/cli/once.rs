@@ -174,7 +174,7 @@ impl Once {
         let lost = hold.stop().await;
         match started {
             Ok(ended) => self.record(job, grant, ended, lost).await,
-            Err(error) => not_started(job, &self.command, &error).await,
+            Err(error) => not_started(job, grant, &self.command, &error).await,
         }
     }
 
@@ -218,18 +218,18 @@ impl Once {
             }
             return Ok(code);
         }
-        Err(not_recorded(job, code, &settled).into())
+        Err(not_recorded(job, grant.attempt, code, &settled).into())
     }
 }
 
 /// The command ended, but the ledger does not know.
-fn not_recorded(job: &Job, code: u8, settled: &Settled) -> Failure {
+fn not_recorded(job: &Job, attempt: u64, code: u8, settled: &Settled) -> Failure {
     let why = match settled {
         Settled::Lost(error) => format!("the ledger could not be told: {error}"),
         _ => "its claim had run out, so the ledger calls it unknown".to_owned(),
     };
     let message = format!("the command ended with exit code {code}, but {why}");
-    let help = effect::decide_help(&job.effect, &job.client.flags());
+    let help = effect::decide_help(&job.effect, attempt, &job.client.flags());
     Failure::new(Exit::NeedsPerson, message).fix(help.trim_end())
 }
 
@@ -237,6 +237,7 @@ fn not_recorded(job: &Job, code: u8, settled: &Settled) -> Failure {
 /// the next call tries again.
 async fn not_started(
     job: &Arc<Job>,
+    grant: &Grant,
     command: &[OsString],
     error: &std::io::Error,
 ) -> anyhow::Result<u8> {
@@ -258,13 +259,13 @@ async fn not_started(
             ran: false,
             outcome: "failed",
             exit_code: code,
-            attempt: None,
+            attempt: Some(grant.attempt),
             result: None,
             receipt: None,
         })?;
     }
     match settled {
         Settled::Recorded(_) => Ok(code),
-        other => Err(not_recorded(job, code, &other).into()),
+        other => Err(not_recorded(job, grant.attempt, code, &other).into()),
     }
 }

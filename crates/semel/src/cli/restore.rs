@@ -14,9 +14,9 @@ use semel_store::lock::DataLock;
 use semel_store::{EffectChange, Filter, Location, Options, Store};
 use serde_json::json;
 
-use super::{Context, serve};
+use super::Context;
 use crate::config::{Name, parent};
-use crate::failure::Failure;
+use crate::failure::{Failure, refused};
 use crate::{files, when};
 
 /// Put a backup in place
@@ -40,7 +40,7 @@ impl Restore {
         files::make_private_dir(&directory)?;
         // Exclusive, like a server: no visitor may look in while the file is replaced.
         let notice = json!({"pid": std::process::id(), "restoring": true}).to_string();
-        let mut lock = DataLock::serve(&directory, &notice).map_err(serve::refused)?;
+        let mut lock = DataLock::serve(&directory, &notice).map_err(refused)?;
         let copy = files::beside(&database);
         let prepared = prepare(&self.file, &copy, &database, self.force).await;
         if prepared.is_err() {

@@ -15,13 +15,13 @@ use anyhow::Context as _;
 use clap::Args;
 use semel_server::{App, ServeError, Settings};
 use semel_store::lock::DataLock;
-use semel_store::{Location, OpenError, Options, Store};
+use semel_store::{Location, Options, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Context;
 use crate::config::{Flags, Name, parent, redacted};
-use crate::failure::Failure;
+use crate::failure::{Failure, refused};
 use crate::files;
 
 /// Serve the guard API
@@ -149,26 +149,6 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
         }
     })?;
     Ok(listener)
-}
-
-/// Why a store is not opened, with what to do.
-pub(super) fn refused(error: OpenError) -> anyhow::Error {
-    let fix = match &error {
-        OpenError::InUse { .. } => {
-            "stop the other process, or choose another directory with --data"
-        }
-        OpenError::Newer { .. } => "install the newer semel, or restore a backup made by this one",
-        OpenError::NetworkFileSystem { .. } => "choose a local directory with --data",
-        OpenError::File { .. } => {
-            "check that the directory is yours and writable, or choose another with --data"
-        }
-        _ => return error.into(),
-    };
-    let message = match std::error::Error::source(&error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    };
-    Failure::failed(message).fix(fix).into()
 }
 
 fn ended(error: ServeError) -> anyhow::Error {

@@ -10,10 +10,12 @@ use hyper::header::CONTENT_TYPE;
 use semel_ledger::Millis;
 use semel_server::{App, Settings};
 use semel_store::lock::DataLock;
-use semel_store::{Location, Options, Store};
+use semel_store::store::random_bytes;
+use semel_store::{Filter, Location, Options, Store};
 use tower::ServiceExt as _;
 
 use super::answer::{Answer, Call};
+use crate::failure::refused;
 
 /// A store that is open in this process, with the lock (if it is a file) under which it is.
 #[derive(Debug)]
@@ -36,7 +38,8 @@ impl Embedded {
             connections: 1,
             ..Options::default()
         };
-        let store = Arc::new(Store::open(location, options).await?);
+        let store = Store::open(location, options).await.map_err(refused)?;
+        let store = Arc::new(store);
         let settings = Settings {
             remember,
             // Whoever may open the file may do everything; a token would add nothing.
@@ -73,7 +76,44 @@ impl Embedded {
             _lock,
         } = self;
         drop(router);
+        tidy(&store).await;
         store.close().await?;
         Ok(())
+    }
+}
+
+/// How many bites of the ledger one call looks at, when it does.
+const BITES: usize = 4;
+
+/// Where no server runs, nobody sweeps; so now and then (one call in sixteen) a call that is done
+/// looks at a stretch of the ledger, begun anywhere, and gives back what is no longer needed.
+/// Nothing depends on it: what is forgotten reads as absent anyway.
+async fn tidy(store: &Store) {
+    let [chance, place @ ..] = random_bytes::<9>();
+    if store.kind() != "sqlite" || chance % 16 != 0 {
+        return;
+    }
+    let newest = Filter {
+        limit: 1,
+        ..Filter::default()
+    };
+    let Ok(page) = store.list(&newest).await else {
+        return;
+    };
+    let last = page.items.first().map_or(0, |record| record.seq);
+    let mut after = i64::from_le_bytes(place).rem_euclid(last.max(1));
+    let mut swept = 0;
+    for _ in 0..BITES {
+        let Ok(bite) = store.sweep_bite(after).await else {
+            return;
+        };
+        swept += bite.swept;
+        after = bite.next;
+        if after == 0 {
+            break;
+        }
+    }
+    if swept > 0 {
+        let _ = store.give_back().await;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::support::{Home, ends, signal, stdout, until};
+use crate::support::{Home, ends, signal, stderr, stdout, until};
 
 /// Starts a command that says when it runs, and waits until it does.
 fn started(home: &Home, script: &str) -> std::process::Child {
@@ -78,16 +78,32 @@ fn a_killed_semel_is_noticed_at_once_and_a_person_decides() {
             "--decision failed",
         ],
     );
-    let decided = home.run(&[
+    let late = home.run(&[
         "ledger",
         "decide",
         "s",
         "k",
         "--decision",
         "resend",
-        "--note",
-        "looked",
+        "--attempt",
+        "7",
     ]);
+    ends(&late, 1, &["the latest attempt is 1"]);
+    // What is shown can be pasted.
+    let shown = stderr(&asked);
+    let line = shown.lines().find_map(|line| {
+        line.split_once(": ")
+            .filter(|(_, command)| command.contains("resend"))
+    });
+    let command = line.unwrap().1.trim().strip_prefix("semel").unwrap();
+    let decided = std::process::Command::new("sh")
+        .args([
+            "-c",
+            &format!("{}{command} --note looked", env!("CARGO_BIN_EXE_semel")),
+        ])
+        .env("USER", "ada")
+        .output()
+        .unwrap();
     ends(&decided, 0, &["released"]);
     let ran = home.once("k", "echo resent >> seen").output().unwrap();
     ends(&ran, 0, &[]);

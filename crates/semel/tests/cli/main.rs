@@ -15,5 +15,6 @@ mod ledger;
 mod once;
 mod overlap;
 mod serve;
+mod streams;
 mod support;
 mod through;

@@ -23,6 +23,9 @@ pub(super) struct Decide {
     /// What is true
     #[arg(long, value_enum)]
     decision: Decision,
+    /// Only if this is still the latest attempt
+    #[arg(long, value_name = "N")]
+    attempt: Option<u32>,
     /// With happened: what came of it, as JSON
     #[arg(long, value_name = "JSON")]
     result: Option<String>,
@@ -49,6 +52,8 @@ enum Decision {
 struct Body<'a> {
     decision: Decision,
     #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
@@ -64,6 +69,7 @@ impl Decide {
         let by = self.by.clone().or_else(user);
         let body = Body {
             decision: self.decision,
+            attempt: self.attempt,
             result: result.as_deref(),
             note: self.note.as_deref(),
             by: by.as_deref(),

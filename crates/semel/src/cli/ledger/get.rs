@@ -121,7 +121,10 @@ impl Effect {
         }
         self.print_life(paint);
         if matches!(self.state.as_str(), "unknown" | "review") {
-            print_line(&format!("\n{}", decide_help(effect, flags).trim_end()));
+            print_line(&format!(
+                "\n{}",
+                decide_help(effect, self.attempt, flags).trim_end()
+            ));
         }
     }
 

@@ -103,6 +103,8 @@ pub(super) struct Refusal {
     pub(super) lease_until: Option<String>,
     pub(super) since: Option<String>,
     #[serde(default)]
+    pub(super) attempt: u64,
+    #[serde(default)]
     pub(super) differs: Vec<String>,
     pub(super) receipt: Option<String>,
 }

@@ -14,7 +14,7 @@ pub(super) fn refused(job: &Job, refusal: &Refusal) -> anyhow::Result<u8> {
     let (exit, message, help) = match refusal.verdict.as_str() {
         "busy" => (Exit::Busy, busy(refusal), String::new()),
         "unknown" => {
-            let help = effect::decide_help(&job.effect, &job.client.flags());
+            let help = effect::decide_help(&job.effect, refusal.attempt, &job.client.flags());
             (Exit::NeedsPerson, unknown(job, refusal), help)
         }
         "conflict" => (Exit::Conflict, conflict(job, refusal), String::new()),
@@ -36,6 +36,7 @@ pub(super) fn refused(job: &Job, refusal: &Refusal) -> anyhow::Result<u8> {
             "message": message,
             "owner": refusal.owner,
             "pid": refusal.pid(),
+            "attempt": refusal.attempt,
             "lease_until": refusal.lease_until,
             "since": refusal.since,
             "differs": refusal.differs,
