@@ -1,9 +1,9 @@
 //! Everything durable that can happen, as one vocabulary.
 
 use semel_ledger::json::Canonical;
-use semel_ledger::{Command, EffectId, Entry, Verdict};
+use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Verdict};
 
-use crate::node::{NodeChange, NodeState};
+use crate::node::{Membership, NodeChange, NodeState};
 use crate::receipt::{Receipt, ReceiptId};
 use crate::record::Record;
 use crate::token::TokenChange;
@@ -26,6 +26,23 @@ pub enum Change {
 impl From<EffectChange> for Change {
     fn from(change: EffectChange) -> Change {
         Change::Effect(Box::new(change))
+    }
+}
+
+impl Change {
+    /// The node, and which life of it, that a claim is made for.
+    pub(crate) fn node_claiming(&self) -> Option<Membership> {
+        let Change::Effect(change) = self else {
+            return None;
+        };
+        match change.command {
+            Command::Claim(Claim { owner, .. }) | Command::Once(Claim { owner, .. }) => match owner
+            {
+                Owner::Node { node, epoch } => Some(Membership { node, epoch }),
+                Owner::Client | Owner::Process(_) => None,
+            },
+            _ => None,
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use semel_ledger::Time;
 use crate::blob::BlobRef;
 use crate::change::{Answer, Answered, Change, EffectChange};
 use crate::error::StoreError;
-use crate::node::{NODE_LEASE, NodeChange, NodeState};
+use crate::node::{Membership, NODE_LEASE, NodeChange, NodeState};
 use crate::receipt::{Receipt, hour_of};
 use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::store::Context;
@@ -59,13 +59,17 @@ impl Memory {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
+    pub(crate) async fn commit(
+        &self,
+        changes: Vec<Change>,
+        member: Option<Membership>,
+    ) -> Result<Vec<Answer>, StoreError> {
         let mut world = self.world();
         if world.closed {
             return Err(StoreError::Closed);
         }
         let now = self.context.clock.now();
-        if let Some(member) = *self.context.member.borrow() {
+        if let Some(member) = member {
             let current = world.nodes.get(&member.node);
             if !current.is_some_and(|node| node.epoch == member.epoch && !node.fenced) {
                 return Err(StoreError::Fenced);

@@ -25,8 +25,12 @@ impl Postgres {
     pub(crate) fn queue_depth(&self) -> usize {
         0
     }
-    pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
-        self.0.commit(changes).await
+    pub(crate) async fn commit(
+        &self,
+        changes: Vec<Change>,
+        member: Option<crate::node::Membership>,
+    ) -> Result<Vec<Answer>, StoreError> {
+        self.0.commit(changes, member).await
     }
     pub(crate) async fn load(&self, hash: [u8; 16]) -> Result<Option<Record>, StoreError> {
         self.0.load(hash).await

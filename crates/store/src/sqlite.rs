@@ -29,6 +29,7 @@ use semel_ledger::Time;
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Group, group};
+use crate::node::Membership;
 use crate::open::Options;
 use crate::store::Context;
 
@@ -40,7 +41,11 @@ pub use migrate::NEWEST_SCHEMA;
 /// What the writer is asked to do.
 #[derive(Debug)]
 enum Ask {
-    Changes(Vec<Change>),
+    Changes {
+        changes: Vec<Change>,
+        /// Under which identity; none for a process that only passes by.
+        member: Option<Membership>,
+    },
     /// Drop what nothing refers to and shorten the file.
     GiveBack,
 }
@@ -99,8 +104,12 @@ impl Sqlite {
         })
     }
 
-    pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
-        self.ask_writer(Ask::Changes(changes)).await
+    pub(crate) async fn commit(
+        &self,
+        changes: Vec<Change>,
+        member: Option<Membership>,
+    ) -> Result<Vec<Answer>, StoreError> {
+        self.ask_writer(Ask::Changes { changes, member }).await
     }
 
     async fn ask_writer(&self, ask: Ask) -> Result<Vec<Answer>, StoreError> {

@@ -7,19 +7,16 @@ use std::time::Duration;
 use semel_ledger::{Command, EffectId, Entry, Time, Verdict, apply};
 use tokio::sync::watch;
 
-use crate::blob::Stored;
 use crate::change::{Answer, Answered, Change, Content, EffectChange};
 use crate::clock::{Clock, SteadyClock};
 use crate::error::{OpenError, Source, StoreError};
 use crate::memory::Memory;
-use crate::node::{Membership, NodeState};
+use crate::node::{Membership, NodeChange};
 use crate::open::{Location, Options};
 use crate::postgres::Postgres;
-use crate::query::{Filter, MAX_PAGE, Page, ReceiptFilter, Tally};
 use crate::receipt::{Receipt, ReceiptId, Waiting};
-use crate::record::{Record, Turn};
+use crate::seen::Seen;
 use crate::sqlite::Sqlite;
-use crate::token::Token;
 
 /// How long receipts wait to share a commit.
 const RECEIPT_PAUSE: Duration = Duration::from_millis(100);
@@ -42,6 +39,8 @@ macro_rules! backend {
     };
 }
 
+mod questions;
+
 /// One ledger. Cheap to share behind an [`Arc`].
 #[derive(Debug)]
 pub struct Store {
@@ -49,6 +48,7 @@ pub struct Store {
     context: Arc<Context>,
     keep: semel_ledger::Millis,
     waiting: Waiting,
+    seen: Seen,
     closed: AtomicBool,
 }
 
@@ -102,6 +102,7 @@ impl Store {
             context,
             keep,
             waiting: Waiting::default(),
+            seen: Seen::default(),
             closed: AtomicBool::new(false),
         })
     }
@@ -139,26 +140,52 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the store could not; see each for whether anything was written.
     pub async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
-        backend!(self, commit(changes))
+        let member = self.committing_as(&changes)?;
+        backend!(self, commit(changes, member))
+    }
+
+    /// A node commits under its epoch as it is at the time of the call. Only joining needs none,
+    /// and nobody may claim for a node, or a life of one, that it is not.
+    fn committing_as(&self, changes: &[Change]) -> Result<Option<Membership>, StoreError> {
+        let joins = |change: &Change| matches!(change, Change::Node(NodeChange::Join { .. }));
+        if changes.iter().any(joins) {
+            return Ok(None);
+        }
+        let member = self.member();
+        let foreign = |change: &Change| match (change.node_claiming(), member) {
+            (Some(claiming), Some(member)) => claiming != member,
+            _ => false,
+        };
+        if changes.iter().any(foreign) {
+            return Err(StoreError::Fenced);
+        }
+        Ok(member)
     }
 
     /// Writes one step of one effect. A refused claim leaves a receipt.
     ///
-    /// A claim that is refused by what is already committed is answered by a read: it needs no
-    /// write and no fsync.
+    /// A claim that is refused by what is already committed needs no write and no fsync: of an
+    /// effect that passed by lately it is answered by a read, of others by the writer.
     ///
     /// # Errors
     /// [`StoreError`] if the store could not.
     pub async fn step(&self, change: EffectChange) -> Result<Answered, StoreError> {
-        if let Command::Claim(_) | Command::Once(_) = change.command {
-            if let Some(answered) = self.refused_by_committed(&change).await? {
-                return Ok(self.with_receipt(&change.effect, change.content.by, answered));
-            }
-            let (effect, by) = (change.effect.clone(), change.content.by.clone());
-            let answered = self.write_step(change).await?;
-            return Ok(self.with_receipt(&effect, by, answered));
+        if !matches!(change.command, Command::Claim(_) | Command::Once(_)) {
+            return self.write_step(change).await;
         }
-        self.write_step(change).await
+        let (effect, by) = (change.effect.clone(), change.content.by.clone());
+        let hash = effect.hash();
+        let committed = if self.seen.contains(hash) {
+            self.refused_by_committed(&change).await?
+        } else {
+            None
+        };
+        let answered = match committed {
+            Some(answered) => answered,
+            None => self.write_step(change).await?,
+        };
+        self.seen.add(hash);
+        Ok(self.with_receipt(effect, hash, by, answered))
     }
 
     async fn write_step(&self, change: EffectChange) -> Result<Answered, StoreError> {
@@ -195,25 +222,28 @@ impl Store {
 
     fn with_receipt(
         &self,
-        effect: &EffectId,
+        effect: EffectId,
+        hash: [u8; 16],
         by: Option<Box<str>>,
         mut answered: Answered,
     ) -> Answered {
-        if !matches!(answered.verdict, Verdict::Granted | Verdict::First) {
-            let receipt = Receipt {
-                id: ReceiptId(random_id(self.now())),
-                seq: 0,
-                effect: effect.clone(),
-                verdict: answered.verdict,
-                at: self.now(),
-                by,
-                attempt: answered.entry.map_or(0, |entry: Entry| entry.attempt),
-                count: 1,
-                counted: false,
-            };
-            let on_record = answered.record.as_ref().map_or(0, |record| record.blocked);
-            answered.receipt = Some(self.waiting.add(receipt, effect.hash(), on_record));
+        if matches!(answered.verdict, Verdict::Granted | Verdict::First) {
+            return answered;
         }
+        let now = self.now();
+        let receipt = Receipt {
+            id: ReceiptId(random_id(now)),
+            seq: 0,
+            effect,
+            verdict: answered.verdict,
+            at: now,
+            by,
+            attempt: answered.entry.map_or(0, |entry: Entry| entry.attempt),
+            count: 1,
+            counted: false,
+        };
+        let on_record = answered.record.as_ref().map_or(0, |record| record.blocked);
+        answered.receipt = Some(self.waiting.add(receipt, hash, on_record));
         answered
     }
 
@@ -238,108 +268,6 @@ impl Store {
                 tracing::warn!(%error, "receipts were not written");
             }
         }
-    }
-
-    /// The record of an effect.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn load(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
-        backend!(self, load(effect.hash()))
-    }
-
-    /// The effects that match, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn list(&self, filter: &Filter) -> Result<Page<Record>, StoreError> {
-        let filter = Filter {
-            limit: filter.limit.clamp(1, MAX_PAGE),
-            ..filter.clone()
-        };
-        backend!(self, list(filter, self.now()))
-    }
-
-    /// The life of an effect beyond its first claim and settlement, oldest first.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn turns(&self, record: &Record) -> Result<Vec<Turn>, StoreError> {
-        backend!(self, turns(record.seq))
-    }
-
-    /// The receipts that match, newest first.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn receipts(&self, filter: &ReceiptFilter) -> Result<Page<Receipt>, StoreError> {
-        let filter = ReceiptFilter {
-            limit: filter.limit.clamp(1, MAX_PAGE),
-            ..filter.clone()
-        };
-        backend!(self, receipts(filter))
-    }
-
-    /// Refused claims by scope, hour and verdict, oldest first, from `since` on.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn tallies(&self, since: Time) -> Result<Vec<Tally>, StoreError> {
-        backend!(self, tallies(since))
-    }
-
-    /// The content of a blob.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn blob(&self, hash: [u8; 32]) -> Result<Option<Vec<u8>>, StoreError> {
-        backend!(self, blob(hash))
-    }
-
-    /// A stored text, fetched if it is kept by reference.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn text(&self, stored: &Stored) -> Result<Option<Box<str>>, StoreError> {
-        match stored {
-            Stored::Inline(text) => Ok(Some(text.clone())),
-            Stored::Blob(blob) => {
-                let bytes = self.blob(blob.hash).await?;
-                Ok(bytes
-                    .and_then(|bytes| String::from_utf8(bytes).ok())
-                    .map(Into::into))
-            }
-        }
-    }
-
-    /// All tokens, revoked ones too.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        backend!(self, tokens())
-    }
-
-    /// All nodes that have not left.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not.
-    pub async fn nodes(&self) -> Result<Vec<NodeState>, StoreError> {
-        backend!(self, nodes())
-    }
-
-    /// Open effects whose lease has run out, or that belong to `node`: what a duty must look at.
-    pub(crate) async fn overdue(
-        &self,
-        node: Option<u64>,
-        limit: usize,
-    ) -> Result<Vec<Record>, StoreError> {
-        backend!(self, overdue(node, self.now(), limit))
-    }
-
-    /// Effects behind position `after`, oldest first: what the sweeper walks over.
-    pub(crate) async fn walk(&self, after: i64, limit: usize) -> Result<Vec<Record>, StoreError> {
-        backend!(self, walk(after, limit))
     }
 
     /// Gives freed space back to the file system and drops blobs that nothing refers to.

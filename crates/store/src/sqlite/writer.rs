@@ -14,10 +14,13 @@ use super::{Ask, blobs, nodes, receipts};
 use crate::change::{Answer, Change};
 use crate::error::StoreError;
 use crate::group::{Request, Requests};
+use crate::node::Membership;
 use crate::store::Context;
 
 type Waiting = Request<Ask, Vec<Answer>>;
 type Reply = oneshot::Sender<Result<Vec<Answer>, StoreError>>;
+/// Each caller's own answer.
+type Answers = Vec<Result<Vec<Answer>, StoreError>>;
 
 /// How many free pages one commit gives back to the file system.
 const VACUUM_PAGES: u32 = 2000;
@@ -71,7 +74,7 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, asks: Vec<Ask>) -> Result<Vec<Vec<Answer>>, StoreError> {
+    fn write(&mut self, asks: Vec<Ask>) -> Result<Answers, StoreError> {
         let Writer {
             connection,
             context,
@@ -87,12 +90,12 @@ impl Writer {
 }
 
 /// Tells each caller; false if the store has failed.
-fn answer(answered: Result<Vec<Vec<Answer>>, StoreError>, replies: Vec<Reply>) -> bool {
+fn answer(answered: Result<Answers, StoreError>, replies: Vec<Reply>) -> bool {
     // A caller that went away does not need its answer.
     match answered {
         Ok(answers) => {
             for (reply, answer) in replies.into_iter().zip(answers) {
-                let _ = reply.send(Ok(answer));
+                let _ = reply.send(answer);
             }
             true
         }
@@ -143,25 +146,44 @@ fn transaction(
     context: &Context,
     scopes: &mut Scopes,
     asks: Vec<Ask>,
-) -> Result<Vec<Vec<Answer>>, StoreError> {
+) -> Result<Answers, StoreError> {
     let failed = |error| classify(error, context);
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(failed)?;
-    let member = *context.member.borrow();
-    if let Some(member) = member
-        && !nodes::is_member(&transaction, member).map_err(failed)?
-    {
-        return Err(StoreError::Fenced);
-    }
     // After the lock is held, so that time does not run backwards from one commit to the next.
     let now = context.clock.now();
     let mut answers = Vec::with_capacity(asks.len());
+    let mut alive = None;
     for ask in asks {
-        answers.push(apply_all(&transaction, scopes, ask, now).map_err(failed)?);
+        let fenced = is_fenced(&transaction, &ask, &mut alive).map_err(failed)?;
+        answers.push(if fenced {
+            Err(StoreError::Fenced)
+        } else {
+            Ok(apply_all(&transaction, scopes, ask, now).map_err(failed)?)
+        });
     }
     transaction.commit().map_err(failed)?;
     Ok(answers)
+}
+
+/// Whether the caller's node was taken over from. `alive` is who was found alive in this transaction.
+fn is_fenced(
+    connection: &Connection,
+    ask: &Ask,
+    alive: &mut Option<Membership>,
+) -> rusqlite::Result<bool> {
+    let Ask::Changes {
+        member: Some(member),
+        ..
+    } = ask
+    else {
+        return Ok(false);
+    };
+    if *alive != Some(*member) {
+        *alive = nodes::is_member(connection, *member)?.then_some(*member);
+    }
+    Ok(alive.is_none())
 }
 
 fn apply_all(
@@ -171,7 +193,7 @@ fn apply_all(
     now: Time,
 ) -> rusqlite::Result<Vec<Answer>> {
     match ask {
-        Ask::Changes(changes) => changes
+        Ask::Changes { changes, .. } => changes
             .into_iter()
             .map(|change| apply(connection, scopes, change, now))
             .collect(),

@@ -21,6 +21,7 @@ crate::cases![
     a_later_life_is_not_fenced_by_an_old_epoch,
     a_living_node_is_fenced_only_by_force,
     an_old_epoch_renews_nothing,
+    nobody_claims_for_a_life_that_is_over,
 ];
 
 async fn change(world: &World, change: NodeChange) -> Option<NodeState> {
@@ -221,4 +222,21 @@ async fn an_old_epoch_renews_nothing(world: World) {
         assert_eq!(state.lease_until, START.after(NODE_LEASE));
         assert!(state.fenced);
     }
+}
+
+async fn nobody_claims_for_a_life_that_is_over(world: World) {
+    let first = world.store.join("one").await.expect("it joins");
+    world.store.join("one again").await.expect("it joins again");
+    let (node, epoch) = (first.node, first.epoch);
+    let late = held_by("k", 1, Membership { node, epoch });
+    let refused = world.store.step(late).await;
+    assert!(matches!(refused, Err(StoreError::Fenced)), "{refused:?}");
+    assert!(
+        world
+            .store
+            .load(&claim("k", 1).effect)
+            .await
+            .expect("loads")
+            .is_none()
+    );
 }

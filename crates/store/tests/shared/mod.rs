@@ -86,7 +86,15 @@ pub(crate) fn lapse(key: &str) -> EffectChange {
 
 pub(crate) fn decide(key: &str, decision: Decision) -> EffectChange {
     let digest = Digest([0; 16]);
-    EffectChange::bare(effect(key), Command::Decide { decision, digest }).sealed()
+    EffectChange::bare(
+        effect(key),
+        Command::Decide {
+            decision,
+            attempt: None,
+            digest,
+        },
+    )
+    .sealed()
 }
 
 pub(crate) fn undo(key: &str) -> EffectChange {
@@ -168,12 +176,14 @@ impl Saying for EffectChange {
             ..
         } = &self.content;
         let said = [result.as_deref(), external_id.as_deref(), note.as_deref()];
-        let all = |word: &'static str| Digest::of([Some(word)].into_iter().chain(said));
+        let all = |word: &'static str| Digest::of_settlement([Some(word)].into_iter().chain(said));
         match &mut self.command {
             Command::Settle {
                 outcome, digest, ..
             } => *digest = all(outcome.name()),
-            Command::Decide { decision, digest } => *digest = all(decision.name()),
+            Command::Decide {
+                decision, digest, ..
+            } => *digest = all(decision.name()),
             Command::Undo { digest } => *digest = all("undo"),
             _ => {}
         }
