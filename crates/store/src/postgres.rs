@@ -5,7 +5,7 @@
 //! | `connect`, `tls` | reaching the server, sessions |
 //! | `migrate` | the schema, and which servers are refused |
 //! | `writer`, `attempt` | group commit: gather, try, try again, find out what became of a lost answer |
-//! | `plan` | what a batch will write, in memory |
+//! | `plan`, `absent` | what a batch will write, in memory; what need not be read for it |
 //! | `effects`, `receipts`, `nodes` | writing it, set at a time |
 //! | `columns`, `row` | a record as columns, there and back |
 //! | `loader`, `reads`, `space` | single effects for many callers; everything people ask; giving back |
@@ -16,6 +16,7 @@
 //! answer is read back by; every commit holds its node's epoch; what is written was read in the
 //! same transaction or is conditional on what was read; time is the database's.
 
+mod absent;
 mod attempt;
 mod columns;
 mod connect;
@@ -41,6 +42,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use self::absent::Absent;
 use self::connect::{Address, Outage, Purpose};
 use self::effects::Mark;
 use self::fault::{Fault, Silent};
@@ -57,6 +59,9 @@ use crate::store::{Context, random_bytes};
 
 /// How long the server may take for one round trip before it is taken to be gone.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Of the connections that are allowed, one loads and one answers questions; the rest write. Few
+/// writers with large batches are faster than many with small ones (measured: two beat four).
+const OTHER_SESSIONS: usize = 2;
 /// How often our clock is compared with the database's.
 const CLOCK_PAUSE: Duration = Duration::from_mins(1);
 /// Differences up to this are drift, and followed.
@@ -93,10 +98,12 @@ impl Postgres {
         let queue: Queue = Arc::new(tokio::sync::Mutex::new(requests));
         let (closing, closed) = watch::channel(false);
         let mut tasks = Vec::new();
-        for _ in 0..options.connections.max(1) {
+        let absent = Arc::new(Absent::default());
+        for _ in 0..options.connections.saturating_sub(OTHER_SESSIONS).max(1) {
             let task = Writer {
                 address: Arc::clone(&address),
                 context: Arc::clone(&context),
+                absent: Arc::clone(&absent),
                 queue: Arc::clone(&queue),
                 closing: closed.clone(),
                 batch: options.batch.max(1),
@@ -112,6 +119,7 @@ impl Postgres {
         let (loads, requests) = group(options.queue);
         let loader = Loader {
             address: Arc::clone(&address),
+            absent,
             requests,
             batch: options.batch.max(1),
             line: Some(loader::open(&address).await.map_err(not_opened)?),

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use tokio_postgres::Row;
 
+use super::absent::Absent;
 use super::effects::{self, Mark, Written};
 use super::fault::{Cause, Fault};
 use super::nodes;
@@ -20,6 +21,7 @@ use super::row::{Stamped, Unreadable};
 use super::within;
 use super::writer::Line;
 use crate::clock::Clock;
+use crate::node::Membership;
 
 /// How an attempt ended.
 pub(super) enum Outcome {
@@ -38,10 +40,19 @@ pub(super) struct Doubtful {
     pub(super) cause: Cause,
 }
 
+/// What was read before planning.
+struct Read {
+    rows: Vec<Row>,
+    alive: Vec<Membership>,
+    /// No part of it was taken from a hint.
+    sure: bool,
+}
+
 /// What an attempt works with.
 pub(super) struct Attempt<'a> {
     pub(super) line: &'a Line,
     pub(super) clock: &'a dyn Clock,
+    pub(super) absent: &'a Absent,
     pub(super) mark: Mark,
 }
 
@@ -58,7 +69,9 @@ impl Attempt<'_> {
             }
         };
         let Some(plan) = plan else {
-            self.roll_back().await?;
+            if open {
+                self.roll_back().await?;
+            }
             return Ok(Outcome::RaceLost);
         };
         let answers = plan.answers;
@@ -90,14 +103,15 @@ impl Attempt<'_> {
             session,
             statements,
         } = self.line;
-        let (rows, alive) = self.read(asks, held).await?;
-        let alive = nodes::memberships(&alive);
-        let mut plan = Plan::new(asks, stamped(&rows)?, &alive, self.clock.now());
+        let read = self.read(asks, held).await?;
+        let mut plan = Plan::new(asks, stamped(&read.rows)?, &read.alive, self.clock.now());
         if plan.is_idle() {
+            // Nothing will be written that could prove a hint wrong: look, to be sure.
+            let sure = read.sure;
             if held {
                 self.roll_back().await?;
             }
-            return Ok((Some(plan), false));
+            return Ok((Some(plan).filter(|_| sure), false));
         }
         let written = effects::write(session, statements, &plan, self.mark, !held).await?;
         let Written::All(seqs) = written else {
@@ -114,7 +128,7 @@ impl Attempt<'_> {
     }
 
     /// The effects that `asks` are about, and the nodes that are alive.
-    async fn read(&self, asks: &[Ask], held: bool) -> Result<(Vec<Row>, Vec<Row>), Fault> {
+    async fn read(&self, asks: &[Ask], held: bool) -> Result<Read, Fault> {
         let Line {
             session,
             statements,
@@ -126,31 +140,39 @@ impl Attempt<'_> {
         };
         ids.sort_unstable();
         ids.dedup();
-        let members = asks.iter().filter_map(|ask| ask.member);
-        let nodes: Vec<i64> = members.map(|member| member.node.cast_signed()).collect();
+        let members: Vec<Membership> = asks.iter().filter_map(|ask| ask.member).collect();
+        let all = ids.len();
+        if !held {
+            self.absent.drop_known(&mut ids);
+        }
+        let sure = ids.len() == all;
+        if !sure && ids.is_empty() {
+            // The write holds the members' epochs and so finds out who is not alive.
+            return Ok(Read {
+                rows: Vec::new(),
+                alive: members,
+                sure,
+            });
+        }
+        let nodes: Vec<i64> = members.iter().map(|m| m.node.cast_signed()).collect();
+        let (alive, load) = if held {
+            (&statements.hold, &statements.load_held)
+        } else {
+            (&statements.alive, &statements.load)
+        };
         let mut pipe = Pipeline::new(session);
         if held {
             pipe.control("BEGIN");
         }
-        let alive = (!nodes.is_empty()).then(|| {
-            if held {
-                pipe.query(&statements.hold, vec![&nodes])
-            } else {
-                pipe.query(&statements.alive, vec![])
-            }
-        });
-        let load = if held {
-            &statements.load_held
-        } else {
-            &statements.load
-        };
+        let alive = (!nodes.is_empty()).then(|| pipe.query(alive, vec![&nodes]));
         let rows = (!ids.is_empty()).then(|| pipe.query(load, vec![&ids]));
         let mut replies = pipe.run().await?;
         let mut take = |place: Option<_>| place.map(|place| replies.take(place).rows);
-        Ok((
-            take(rows).unwrap_or_default(),
-            take(alive).unwrap_or_default(),
-        ))
+        Ok(Read {
+            rows: take(rows).unwrap_or_default(),
+            alive: nodes::memberships(&take(alive).unwrap_or_default()),
+            sure,
+        })
     }
 
     async fn roll_back(&self) -> Result<(), Fault> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use tokio_postgres::Statement;
 
+use super::absent::Absent;
 use super::columns::read_columns;
 use super::connect::{Address, Outage, Purpose, Session};
 use super::fault::Fault;
@@ -20,6 +21,7 @@ use crate::record::Record;
 /// The reader of single effects.
 pub(super) struct Loader {
     pub(super) address: Arc<Address>,
+    pub(super) absent: Arc<Absent>,
     pub(super) requests: Requests<[u8; 16], Option<Record>>,
     pub(super) batch: usize,
     pub(super) line: Option<(Session, Statement)>,
@@ -33,6 +35,10 @@ impl Loader {
         while self.requests.recv_many(&mut requests, self.batch).await > 0 {
             let ids: Vec<[u8; 16]> = requests.iter().map(|request| request.ask).collect();
             let found = self.load_patiently(&ids).await;
+            if let Ok(found) = &found {
+                let missing = ids.into_iter().filter(|id| !found.contains_key(id));
+                self.absent.note(missing);
+            }
             for Request { ask, reply } in requests.drain(..) {
                 let answer = match &found {
                     Ok(found) => Ok(found.get(&ask).cloned()),

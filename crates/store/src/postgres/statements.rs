@@ -22,8 +22,8 @@ macro_rules! statements {
 }
 
 statements! {
-    /// Every node that may commit.
-    alive = "SELECT node, epoch FROM nodes WHERE NOT fenced";
+    /// Which of these nodes may commit.
+    alive = "SELECT node, epoch FROM nodes WHERE node = ANY($1) AND NOT fenced";
     /// Holds the epochs of these nodes until the commit.
     hold = "SELECT node, epoch FROM nodes WHERE node = ANY($1) AND NOT fenced \
             ORDER BY node FOR KEY SHARE";

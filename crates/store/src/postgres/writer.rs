@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, watch};
 
+use super::absent::Absent;
 use super::attempt::{Attempt, Doubtful, Outcome};
 use super::connect::{Address, Outage, Purpose, Session};
 use super::effects::Mark;
@@ -37,6 +38,7 @@ pub(super) type Queue = Arc<Mutex<Requests<Ask, Vec<Answer>>>>;
 pub(super) struct Writer {
     pub(super) address: Arc<Address>,
     pub(super) context: Arc<Context>,
+    pub(super) absent: Arc<Absent>,
     pub(super) queue: Queue,
     pub(super) closing: watch::Receiver<bool>,
     pub(super) batch: usize,
@@ -151,6 +153,7 @@ impl Writer {
         let attempt = Attempt {
             line,
             clock: &*self.context.clock,
+            absent: &self.absent,
             mark: self.mark,
         };
         attempt.run(asks, held).await

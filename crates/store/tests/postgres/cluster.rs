@@ -51,7 +51,9 @@ impl Place {
         let config: tokio_postgres::Config = self.base.parse().unwrap();
         let host = match &config.get_hosts()[0] {
             tokio_postgres::config::Host::Tcp(host) => host.clone(),
-            other => panic!("the test server must be reached by TCP, not {other:?}"),
+            unix @ tokio_postgres::config::Host::Unix(_) => {
+                panic!("the test server must be reached by TCP, not {unix:?}")
+            }
         };
         (host, config.get_ports().first().copied().unwrap_or(5432))
     }

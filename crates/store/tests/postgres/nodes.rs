@@ -117,11 +117,11 @@ async fn fencing_waits_for_a_commit_under_way() {
     let mut commit = place.client().await;
     let commit = commit.transaction().await.unwrap();
     let hold = "SELECT FROM nodes WHERE node = $1 AND NOT fenced FOR KEY SHARE";
-    let held = commit
+    let found = commit
         .query(hold, &[&node.node.cast_signed()])
         .await
         .unwrap();
-    assert_eq!(held.len(), 1);
+    assert_eq!(found.len(), 1);
 
     let take_over = tokio::spawn(async move { b.take_over(false).await.map(|_| b) });
     let watcher = place.client().await;
