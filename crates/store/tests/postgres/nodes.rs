@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use semel_ledger::{Millis, Owner, State, Time, Verdict};
-use semel_store::node::NODE_LEASE;
-use semel_store::{ManualClock, Options, Store, StoreError};
+use semel_store::node::{NODE_LEASE, NodeChange};
+use semel_store::{Change, ManualClock, Options, Store, StoreError};
 use tokio::task::JoinSet;
 
 use crate::cluster::Place;
@@ -123,7 +123,12 @@ async fn fencing_waits_for_a_commit_under_way() {
         .unwrap();
     assert_eq!(found.len(), 1);
 
-    let take_over = tokio::spawn(async move { b.take_over(false).await.map(|_| b) });
+    let member = a.member().unwrap();
+    let fence = Change::Node(NodeChange::Fence {
+        member,
+        force: false,
+    });
+    let fencing = tokio::spawn(async move { b.commit(vec![fence]).await.map(|_| b) });
     let watcher = place.client().await;
     let waiting = "SELECT count(*) FROM pg_stat_activity \
                    WHERE application_name = $1 AND wait_event_type = 'Lock'";
@@ -134,12 +139,12 @@ async fn fencing_waits_for_a_commit_under_way() {
         .get::<_, i64>(0)
         == 0
     {
-        assert!(!take_over.is_finished(), "it did not wait");
+        assert!(!fencing.is_finished(), "it did not wait");
         tokio::task::yield_now().await;
     }
     commit.commit().await.unwrap();
-    let b = take_over.await.unwrap().unwrap();
-    assert!(b.nodes().await.unwrap().is_empty());
+    let b = fencing.await.unwrap().unwrap();
+    assert!(b.nodes().await.unwrap()[0].fenced);
     assert!(matches!(a.renew().await, Err(StoreError::Fenced)));
     place.drop_schema().await;
 }
