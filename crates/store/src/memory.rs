@@ -113,6 +113,7 @@ impl World {
             self.blobs.insert(BlobRef::of(&bytes).hash, (bytes, now));
         }
         let existed = before.is_some();
+        let changed = !matches!(write, Write::Nothing);
         let after = match write {
             Write::Nothing => before,
             Write::Update(record) => {
@@ -133,7 +134,7 @@ impl World {
             }
         };
         if let Some(record) = &after {
-            if record.entry.tombstone {
+            if changed && record.entry.tombstone {
                 self.receipts
                     .retain(|_, receipt| receipt.effect != record.effect);
             }

@@ -10,6 +10,8 @@
 mod cluster;
 #[path = "postgres/cuts.rs"]
 mod cuts;
+#[path = "postgres/like_memory.rs"]
+mod like_memory;
 #[path = "postgres/load.rs"]
 mod load;
 #[path = "postgres/nodes.rs"]

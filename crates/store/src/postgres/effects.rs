@@ -4,7 +4,7 @@
 //! effects, then what hangs on them, each sorted. All writers of all nodes keep to it, so they
 //! may wait for each other but never in a circle.
 //!
-//! The invariant: if what was read is no longer so, [`write`] says so and nothing may be committed.
+//! The invariant: if what was read is no longer so, [`write()`] says so and nothing may be committed.
 
 use std::collections::{BTreeSet, HashMap};
 

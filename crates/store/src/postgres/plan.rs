@@ -87,6 +87,7 @@ pub(super) struct Plan<'a> {
     /// The identities that must hold until the commit.
     pub(super) members: Vec<Membership>,
     pub(super) now: Time,
+    steps: usize,
 }
 
 /// One effect in a batch.
@@ -98,6 +99,8 @@ pub(super) struct Slot {
     /// `after` is a row of its own and not the old one changed.
     fresh: bool,
     changed: bool,
+    /// At which step of the batch the new row came: positions are given in that order.
+    born: usize,
     pub(super) turns: Vec<Turn>,
 }
 
@@ -128,7 +131,7 @@ impl Slot {
         gone.or(tombstone.map(|(record, _)| record.seq))
     }
 
-    fn apply(&mut self, change: &EffectChange, now: Time) -> (Answered, Vec<Vec<u8>>) {
+    fn apply(&mut self, change: &EffectChange, step: usize, now: Time) -> (Answered, Vec<Vec<u8>>) {
         let Advanced {
             verdict,
             write,
@@ -144,6 +147,7 @@ impl Slot {
             }
             Write::Insert(record) => {
                 self.fresh = true;
+                self.born = step;
                 self.turns.clear();
                 self.after = Some(record);
             }
@@ -183,6 +187,7 @@ impl<'a> Plan<'a> {
             others: Vec::new(),
             members: Vec::new(),
             now,
+            steps: 0,
         };
         let mut places = HashMap::new();
         let mut rows = rows;
@@ -211,11 +216,13 @@ impl<'a> Plan<'a> {
             }
             plan.answers.push(Ok(answers));
         }
+        plan.slots.sort_by_key(|slot| slot.born);
         plan
     }
 
     fn effect(&mut self, slot: usize, change: &EffectChange) -> Answer {
-        let (answered, blobs) = self.slots[slot].apply(change, self.now);
+        self.steps += 1;
+        let (answered, blobs) = self.slots[slot].apply(change, self.steps, self.now);
         for bytes in blobs {
             self.blobs.insert(BlobRef::of(&bytes).hash, bytes);
         }
@@ -265,6 +272,7 @@ impl Slot {
             before,
             fresh: false,
             changed: false,
+            born: 0,
             turns: Vec::new(),
         }
     }
