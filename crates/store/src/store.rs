@@ -23,7 +23,7 @@ const RECEIPT_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 enum Backend {
-    Memory(Memory),
+    Memory(Box<Memory>),
     Sqlite(Sqlite),
     Postgres(Postgres),
 }
@@ -48,7 +48,6 @@ pub struct Store {
     context: Arc<Context>,
     keep: semel_ledger::Millis,
     waiting: Waiting,
-    seen: Seen,
     closed: AtomicBool,
 }
 
@@ -58,6 +57,8 @@ pub(crate) struct Context {
     pub(crate) clock: Arc<dyn Clock>,
     /// Under which identity commits are made; none for a process that only passes by.
     pub(crate) member: watch::Sender<Option<Membership>>,
+    /// Which effects are likely to exist.
+    pub(crate) seen: Seen,
     /// Set once, when the store can no longer promise durability.
     pub(crate) failed: watch::Sender<bool>,
 }
@@ -85,11 +86,12 @@ impl Store {
         let context = Arc::new(Context {
             clock,
             member: watch::Sender::new(None),
+            seen: Seen::default(),
             failed: watch::Sender::new(false),
         });
         let keep = options.keep;
         let backend = match location {
-            Location::Memory => Backend::Memory(Memory::new(Arc::clone(&context))),
+            Location::Memory => Backend::Memory(Box::new(Memory::new(Arc::clone(&context)))),
             Location::Sqlite(path) => {
                 Backend::Sqlite(Sqlite::open(path, &options, Arc::clone(&context)).await?)
             }
@@ -102,7 +104,6 @@ impl Store {
             context,
             keep,
             waiting: Waiting::default(),
-            seen: Seen::default(),
             closed: AtomicBool::new(false),
         })
     }
@@ -175,7 +176,7 @@ impl Store {
         }
         let (effect, by) = (change.effect.clone(), change.content.by.clone());
         let hash = effect.hash();
-        let committed = if self.seen.contains(hash) {
+        let committed = if self.context.seen.contains(hash) {
             self.refused_by_committed(&change).await?
         } else {
             None
@@ -184,7 +185,7 @@ impl Store {
             Some(answered) => answered,
             None => self.write_step(change).await?,
         };
-        self.seen.add(hash);
+        self.context.seen.add(hash);
         Ok(self.with_receipt(effect, hash, by, answered))
     }
 
