@@ -17,7 +17,7 @@ use super::{Postgres, within};
 use crate::error::StoreError;
 use crate::node::NodeState;
 use crate::query::{Filter, Page, ReceiptFilter, Tally};
-use crate::receipt::{Receipt, ReceiptId};
+use crate::receipt::{Receipt, ReceiptId, refusal_named};
 use crate::record::{Record, Turn};
 use crate::token::Token;
 
@@ -195,7 +195,10 @@ impl Postgres {
     }
 
     pub(crate) async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
-        let sql = format!("SELECT {} FROM tokens ORDER BY seq", nodes::TOKEN);
+        let sql = format!(
+            "SELECT {} FROM tokens ORDER BY created_at, id",
+            nodes::TOKEN
+        );
         let rows = self.questions.ask(&sql, &[]).await?;
         Ok(rows.iter().map(nodes::token).collect::<Result<_, _>>()?)
     }
@@ -259,15 +262,7 @@ fn turn(row: &Row) -> Result<Turn, Unreadable> {
 }
 
 fn verdict(name: &str) -> Result<Verdict, Unreadable> {
-    [
-        Verdict::Done,
-        Verdict::Busy,
-        Verdict::Unknown,
-        Verdict::Conflict,
-    ]
-    .into_iter()
-    .find(|verdict| verdict.name() == name)
-    .ok_or(unreadable("a verdict"))
+    refusal_named(name).ok_or(unreadable("a verdict"))
 }
 
 fn receipt(row: &Row) -> Result<Receipt, Unreadable> {

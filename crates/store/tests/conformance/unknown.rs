@@ -83,8 +83,15 @@ async fn the_rule_of_the_earlier_claim_holds_if_none_is_given(world: World) {
     let granted = world.step(claim("a", 2)).await;
     assert_eq!(granted.verdict, Verdict::Granted);
     world.pass(LEASE);
-    let asked = world.step(claim("a", 3)).await;
-    assert_eq!(asked.verdict, Verdict::Unknown, "the latest gave no rule");
+    let again = world.step(claim("a", 3)).await;
+    assert_eq!(
+        again.verdict,
+        Verdict::Granted,
+        "it holds until another is given"
+    );
+    world.pass(LEASE);
+    let asked = world.step(claim("a", 4).rule(OnUnknown::Ask)).await;
+    assert_eq!(asked.verdict, Verdict::Unknown);
 }
 
 async fn another_input_is_a_conflict_although_unknown(world: World) {
