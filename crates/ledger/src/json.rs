@@ -32,6 +32,12 @@ impl Canonical {
         Canonical(text)
     }
 
+    /// The canonical text, given away.
+    #[must_use]
+    pub fn into_text(self) -> Box<str> {
+        self.0
+    }
+
     /// The canonical text.
     #[must_use]
     pub fn as_str(&self) -> &str {

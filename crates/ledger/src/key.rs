@@ -204,19 +204,27 @@ pub struct EffectId {
     pub scope: Scope,
     /// Which thing.
     pub key: Key,
+    hash: [u8; 16],
 }
 
 impl EffectId {
+    /// Names an effect.
+    #[must_use]
+    pub fn new(scope: Scope, key: Key) -> EffectId {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(scope.0.len() as u64).to_le_bytes());
+        hasher.update(scope.0.as_bytes());
+        hasher.update(key.0.as_bytes());
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        EffectId { scope, key, hash }
+    }
+
     /// The 128-bit name that stores index by: a hash of the scope's length, the scope and the key.
+    /// Made once with the name, as every step of its way asks for it.
     #[must_use]
     pub fn hash(&self) -> [u8; 16] {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&(self.scope.0.len() as u64).to_le_bytes());
-        hasher.update(self.scope.0.as_bytes());
-        hasher.update(self.key.0.as_bytes());
-        let mut id = [0; 16];
-        id.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-        id
+        self.hash
     }
 }
 
@@ -233,10 +241,7 @@ mod tests {
 
     fn effect(scope: &str, parts: &[&str]) -> EffectId {
         let scope = Scope::new(scope).expect("scope");
-        EffectId {
-            scope,
-            key: Key::from_parts(parts).expect("key"),
-        }
+        EffectId::new(scope, Key::from_parts(parts).expect("key"))
     }
 
     #[test]

@@ -26,6 +26,14 @@ use ledger::Work;
 use load::{Bounds, Measured};
 use report::{Aim, Line, Report};
 
+/// Which way the ledger is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Through {
+    Store,
+    Http,
+    Both,
+}
+
 /// What to measure, and where.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
@@ -33,6 +41,8 @@ pub(crate) struct Plan {
     pub(crate) directory: PathBuf,
     /// PostgreSQL, if it is to be measured instead of a file.
     pub(crate) postgres: Option<String>,
+    /// Which way the ledger is asked.
+    pub(crate) through: Through,
     /// How many callers at once, each in turn.
     pub(crate) callers: Vec<usize>,
     /// How long each measurement takes.
@@ -55,12 +65,12 @@ struct Bench {
     folder: Folder,
     bounds: Bounds,
     progress: ProgressBar,
-    /// Operation numbers are never used twice, so neither are keys.
-    next: u64,
+    /// How many ledgers were made so far.
+    opened: usize,
 }
 
-/// Room for the numbers of one measurement.
-const NUMBERS: u64 = 1 << 40;
+/// The first number of keys that were never used.
+const FRESH: u64 = 1 << 40;
 /// The bytes of one claim's row in the store, beside its 16-byte id.
 const ROW_BYTES: usize = 280;
 /// The first number of the keys that duplicates ask for.
@@ -90,7 +100,7 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
         folder,
         bounds,
         progress,
-        next: 1 << 41,
+        opened: 0,
     };
     let report = bench.measure().await?;
     bench.progress.finish_and_clear();
@@ -107,9 +117,9 @@ impl Bench {
         self.progress.inc(1);
     }
 
-    fn numbers(&mut self) -> u64 {
-        self.next += NUMBERS;
-        self.next
+    async fn open_empty(&mut self) -> anyhow::Result<Arc<Store>> {
+        self.opened += 1;
+        self.open(&format!("store_{}", self.opened)).await
     }
 
     async fn measure(&mut self) -> anyhow::Result<Report> {
@@ -117,9 +127,7 @@ impl Bench {
         let syncs = disk::syncs(self.directory(), self.bounds)?;
         let ceiling = self.ceiling().await?;
         let (plain_http, reference_http) = (self.plain().await?, self.reference().await?);
-        let store = self.open("store").await?;
-        let through_store = self.through_store(&store, &ceiling).await?;
-        store.close().await?;
+        let through_store = self.through_store(&ceiling).await?;
         let through_http = self.through_http(&reference_http).await?;
         let growth = self.growth().await?;
         let mut report = Report {
@@ -174,74 +182,75 @@ impl Bench {
             address: http::serve_plain().await?,
             token: "none".into(),
         };
-        self.bare("plain HTTP", &target).await
-    }
-
-    async fn reference(&self) -> anyhow::Result<Vec<Measured>> {
-        let table = disk::RawTable::create(self.directory(), "reference", ROW_BYTES)?;
-        let group = table.behind_group_commit(Options::default().batch);
-        let target = http::Target {
-            address: http::serve_reference(group).await?,
-            token: "none".into(),
-        };
-        self.bare("bare handler", &target).await
-    }
-
-    async fn bare(&self, what: &str, target: &http::Target) -> anyhow::Result<Vec<Measured>> {
         let mut measured = Vec::new();
         for callers in &self.plan.callers {
-            self.say(what);
-            measured.push(http::measure(target, Work::Claim, *callers, self.bounds, (0, 0)).await?);
+            self.say("plain HTTP");
+            measured
+                .push(http::measure(&target, Work::Claim, *callers, self.bounds, (0, 0)).await?);
         }
         Ok(measured)
     }
 
-    async fn through_store(
-        &mut self,
-        store: &Arc<Store>,
-        ceiling: &[Measured],
-    ) -> anyhow::Result<Vec<Line>> {
-        ledger::measure(store, Work::ClaimAndSettle, 64, DONE_KEYS, (DONE, 0)).await?;
+    async fn reference(&self) -> anyhow::Result<Vec<Measured>> {
+        let mut measured = Vec::new();
+        for callers in &self.plan.callers {
+            self.say("bare handler");
+            let name = format!("reference-{callers}");
+            let table = disk::RawTable::create(self.directory(), &name, ROW_BYTES)?;
+            let group = table.behind_group_commit(Options::default().batch);
+            let target = http::Target {
+                address: http::serve_reference(group).await?,
+                token: "none".into(),
+            };
+            measured
+                .push(http::measure(&target, Work::Claim, *callers, self.bounds, (0, 0)).await?);
+        }
+        Ok(measured)
+    }
+
+    /// Each measurement starts with an empty ledger, as its reference starts with an empty table.
+    async fn through_store(&mut self, ceiling: &[Measured]) -> anyhow::Result<Vec<Line>> {
         let mut lines = Vec::new();
-        for work in Work::ALL {
-            for callers in self.plan.callers.clone() {
-                self.say(&format!("{} through the store", work.name()));
-                let numbers = (self.numbers(), DONE);
-                let measured = ledger::measure(store, work, callers, self.bounds, numbers).await?;
-                store.write_receipts().await?;
-                lines.push(line(work, measured, ceiling));
+        for (work, callers) in self.work(Through::Store) {
+            self.say(&format!("{} through the store", work.name()));
+            let store = self.open_empty().await?;
+            if work == Work::Duplicates {
+                let prepare = Work::ClaimAndSettle;
+                ledger::measure(&store, prepare, 64, DONE_KEYS, (DONE, 0)).await?;
             }
+            let numbers = (FRESH, DONE);
+            let measured = ledger::measure(&store, work, callers, self.bounds, numbers).await?;
+            store.close().await?;
+            lines.push(line(work, measured, ceiling));
         }
         Ok(lines)
     }
 
     async fn through_http(&mut self, reference: &[Measured]) -> anyhow::Result<Vec<Line>> {
-        let store = self.open("http").await?;
-        let (token, added) = semel_server::tokens::issue(&store, "bench").await?;
-        drop(added);
-        let app = App::new(Arc::clone(&store), Settings::default()).await?;
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let target = http::Target {
-            address: listener.local_addr()?,
-            token: format!("Bearer {token}").into(),
-        };
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let server = tokio::spawn(semel_server::serve(app, listener, async move {
-            let _ = stopped.await;
-        }));
-        http::measure(&target, Work::ClaimAndSettle, 64, DONE_KEYS, (DONE, 0)).await?;
         let mut lines = Vec::new();
-        for work in Work::ALL {
-            for callers in self.plan.callers.clone() {
-                self.say(&format!("{} through HTTP", work.name()));
-                let numbers = (self.numbers(), DONE);
-                let measured = http::measure(&target, work, callers, self.bounds, numbers).await?;
-                lines.push(line(work, measured, reference));
+        for (work, callers) in self.work(Through::Http) {
+            self.say(&format!("{} through HTTP", work.name()));
+            let server = Server::start(self.open_empty().await?).await?;
+            if work == Work::Duplicates {
+                let prepare = Work::ClaimAndSettle;
+                http::measure(&server.target, prepare, 64, DONE_KEYS, (DONE, 0)).await?;
             }
+            let numbers = (FRESH, DONE);
+            let measured =
+                http::measure(&server.target, work, callers, self.bounds, numbers).await?;
+            server.stop().await?;
+            lines.push(line(work, measured, reference));
         }
-        let _ = stop.send(());
-        server.await??;
         Ok(lines)
+    }
+
+    fn work(&self, way: Through) -> Vec<(Work, usize)> {
+        if ![way, Through::Both].contains(&self.plan.through) {
+            return Vec::new();
+        }
+        let callers = &self.plan.callers;
+        let each = |work| callers.iter().map(move |callers| (work, *callers));
+        Work::ALL.into_iter().flat_map(each).collect()
     }
 
     async fn growth(&mut self) -> anyhow::Result<Vec<growth::Grown>> {
@@ -259,11 +268,44 @@ impl Bench {
             self.say(&format!("claims at {entries} entries"));
             growth::fill(&store, have, entries).await?;
             have = entries;
-            let first = self.numbers();
+            let first = FRESH * entries;
             grown.push(growth::at_size(&store, entries, callers, self.bounds, first).await?);
         }
         store.close().await?;
         Ok(grown)
+    }
+}
+
+/// Semel itself, serving one ledger.
+struct Server {
+    target: http::Target,
+    stop: tokio::sync::oneshot::Sender<()>,
+    ended: tokio::task::JoinHandle<Result<(), semel_server::ServeError>>,
+}
+
+impl Server {
+    async fn start(store: Arc<Store>) -> anyhow::Result<Server> {
+        let (token, _) = semel_server::tokens::issue(&store, "bench").await?;
+        let app = App::new(store, Settings::default()).await?;
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let target = http::Target {
+            address: listener.local_addr()?,
+            token: format!("Bearer {token}").into(),
+        };
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let ended = tokio::spawn(semel_server::serve(app, listener, async move {
+            let _ = stopped.await;
+        }));
+        Ok(Server {
+            target,
+            stop,
+            ended,
+        })
+    }
+
+    async fn stop(self) -> anyhow::Result<()> {
+        let _ = self.stop.send(());
+        Ok(self.ended.await??)
     }
 }
 

@@ -19,6 +19,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+/// What one thread allocates another frees, for every call: the system's allocator is slow at that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // Before anything can open a TLS connection; a second provider would be a defect of the build.
     let _ = rustls::crypto::ring::default_provider().install_default();

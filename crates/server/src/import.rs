@@ -82,10 +82,7 @@ fn read(row: &str, remember: Millis, now: Time) -> Result<EffectChange, Problem>
         ..Content::default()
     };
     Ok(EffectChange {
-        effect: EffectId {
-            scope,
-            key: read_key(&fields)?,
-        },
+        effect: EffectId::new(scope, read_key(&fields)?),
         command: Command::Import { at, remember },
         content,
     })

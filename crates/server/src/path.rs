@@ -77,9 +77,8 @@ mod tests {
 
     #[test]
     fn effects_have_one_path() {
-        let effect = |parts: &[&str]| EffectId {
-            scope: Scope::new("a/b").unwrap(),
-            key: Key::from_parts(parts).unwrap(),
+        let effect = |parts: &[&str]| {
+            EffectId::new(Scope::new("a/b").unwrap(), Key::from_parts(parts).unwrap())
         };
         for (parts, path) in [
             (&["k"][..], "/v1/ledger/a%2Fb/k/decide"),

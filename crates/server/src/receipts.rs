@@ -69,10 +69,7 @@ fn effect(query: &Query, scope: Option<&Scope>) -> Result<Option<EffectId>, Prob
     };
     let scope = scope.ok_or_else(|| invalid("key", "needs scope beside it"))?;
     let parts: Vec<&str> = std::iter::once(first).chain(query.all("part")).collect();
-    Ok(Some(EffectId {
-        scope: scope.clone(),
-        key: Key::from_parts(&parts)?,
-    }))
+    Ok(Some(EffectId::new(scope.clone(), Key::from_parts(&parts)?)))
 }
 
 fn verdict(query: &Query) -> Result<Option<Verdict>, Problem> {

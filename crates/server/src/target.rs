@@ -28,10 +28,10 @@ impl FromRequestParts<Arc<App>> for Target {
         };
         let query = Query::parse(parts.uri.query(), &["part"])?;
         let all: Vec<&str> = std::iter::once(key).chain(query.all("part")).collect();
-        Ok(Target(EffectId {
-            scope: Scope::new(scope)?,
-            key: Key::from_parts(&all)?,
-        }))
+        Ok(Target(EffectId::new(
+            Scope::new(scope)?,
+            Key::from_parts(&all)?,
+        )))
     }
 }
 

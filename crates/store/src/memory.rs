@@ -85,7 +85,7 @@ impl Memory {
 impl World {
     fn change(&mut self, change: Change, now: Time) -> Answer {
         match change {
-            Change::Effect(change) => Answer::Effect(Box::new(self.effect(&change, now))),
+            Change::Effect(change) => Answer::Effect(Box::new(self.effect(*change, now))),
             Change::Blob(bytes) => {
                 self.blobs.insert(BlobRef::of(&bytes).hash, (bytes, now));
                 Answer::Written
@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    fn effect(&mut self, change: &EffectChange, now: Time) -> Answered {
+    fn effect(&mut self, change: EffectChange, now: Time) -> Answered {
         let hash = change.effect.hash();
         let before = self
             .by_hash

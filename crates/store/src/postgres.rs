@@ -38,6 +38,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use semel_ledger::EffectId;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -146,8 +147,8 @@ impl Postgres {
         self.writes.ask(Ask::new(member, changes)).await
     }
 
-    pub(crate) async fn load(&self, hash: [u8; 16]) -> Result<Option<Record>, StoreError> {
-        self.loads.ask(hash).await
+    pub(crate) async fn load(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
+        self.loads.ask(effect.hash()).await
     }
 
     pub(crate) async fn close(&self) {

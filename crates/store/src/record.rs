@@ -75,18 +75,19 @@ pub enum Write {
 
 /// Applies one change to what is stored, `None` if nothing is.
 #[must_use]
-pub fn advance(before: Option<&Record>, change: &EffectChange, now: Time) -> Advanced {
+pub fn advance(before: Option<&Record>, change: EffectChange, now: Time) -> Advanced {
     let step = apply(before.map(|record| &record.entry), &change.command, now);
-    let turns = turns(&step.transitions, change);
+    let turns = turns(&step.transitions, &change.content);
     let mut blobs = Vec::new();
-    let write = match step.after {
-        After::Same => Write::Nothing,
-        After::Gone => Write::Delete,
-        After::Fresh(entry) => Write::Insert(fresh(entry, change, &mut blobs)),
-        After::Put(entry) => match before {
-            Some(before) => Write::Update(updated(before, entry, change, &mut blobs)),
-            None => Write::Insert(fresh(entry, change, &mut blobs)),
-        },
+    let write = match (step.after, before) {
+        (After::Same, _) => Write::Nothing,
+        (After::Gone, _) => Write::Delete,
+        (After::Put(entry), Some(before)) => {
+            Write::Update(updated(before, entry, change, &mut blobs))
+        }
+        (After::Fresh(entry) | After::Put(entry), _) => {
+            Write::Insert(fresh(entry, change, &mut blobs))
+        }
     };
     Advanced {
         verdict: step.verdict,
@@ -97,10 +98,10 @@ pub fn advance(before: Option<&Record>, change: &EffectChange, now: Time) -> Adv
 }
 
 /// Who and why belong to what the command itself did, never to a lease found to have run out.
-fn turns(transitions: &[Transition], change: &EffectChange) -> Vec<Turn> {
+fn turns(transitions: &[Transition], content: &Content) -> Vec<Turn> {
     let turn = |transition: &Transition| {
         let own = transition.cause != Cause::LeaseRanOut;
-        let content = Some(&change.content).filter(|_| own);
+        let content = Some(content).filter(|_| own);
         Turn {
             transition: *transition,
             by: content.and_then(|c| c.by.clone()),
@@ -110,25 +111,18 @@ fn turns(transitions: &[Transition], change: &EffectChange) -> Vec<Turn> {
     transitions.iter().map(turn).collect()
 }
 
-fn fresh(entry: Entry, change: &EffectChange, blobs: &mut Vec<Vec<u8>>) -> Record {
-    let Content {
-        input,
-        result,
-        external_id,
-        note,
-        by,
-        blobs: refers,
-    } = change.content.clone();
+fn fresh(entry: Entry, change: EffectChange, blobs: &mut Vec<Vec<u8>>) -> Record {
+    let content = change.content;
     Record {
         seq: 0,
-        effect: change.effect.clone(),
+        effect: change.effect,
         entry,
-        by,
-        input: input.map(|input| keep(input.as_str().into(), blobs)),
-        result: result.map(|result| keep(result, blobs)),
-        external_id,
-        note,
-        blobs: refers,
+        by: content.by,
+        input: content.input.map(|input| keep(input.into_text(), blobs)),
+        result: content.result.map(|result| keep(result, blobs)),
+        external_id: content.external_id,
+        note: content.note,
+        blobs: content.blobs,
         blocked: 0,
     }
 }
@@ -142,22 +136,22 @@ fn keep(text: Box<str>, blobs: &mut Vec<Vec<u8>>) -> Stored {
 fn updated(
     before: &Record,
     entry: Entry,
-    change: &EffectChange,
+    change: EffectChange,
     blobs: &mut Vec<Vec<u8>>,
 ) -> Record {
     let mut record = Record {
         entry,
         ..before.clone()
     };
-    let content = &change.content;
+    let content = change.content;
     let moved = entry.state != before.entry.state;
-    match &change.command {
+    match change.command {
         Command::Claim(_) | Command::Once(_) if entry.attempt != before.entry.attempt => {
-            record.by.clone_from(&content.by);
+            record.by = content.by;
             record.note = None;
-            record.result = content.result.clone().map(|result| keep(result, blobs));
-            if let Some(input) = &content.input {
-                record.input = Some(keep(input.as_str().into(), blobs));
+            record.result = content.result.map(|result| keep(result, blobs));
+            if let Some(input) = content.input {
+                record.input = Some(keep(input.into_text(), blobs));
             } else if entry.fingerprint.is_none() {
                 record.input = None;
             }
@@ -168,10 +162,13 @@ fn updated(
             decision: Decision::Happened,
             ..
         } if moved && entry.settled.is_some() => {
-            settle_texts(&mut record, content, blobs);
+            record.result = content.result.map(|result| keep(result, blobs));
+            record.note = content.note;
+            record.blobs = content.blobs;
+            record.external_id = content.external_id.or(record.external_id);
         }
         Command::Decide { .. } | Command::Undo { .. } if moved && entry.settled.is_some() => {
-            record.note.clone_from(&content.note);
+            record.note = content.note;
         }
         Command::Sweep { .. } if entry.tombstone => {
             record.by = None;
@@ -183,15 +180,6 @@ fn updated(
         _ => {}
     }
     record
-}
-
-fn settle_texts(record: &mut Record, content: &Content, blobs: &mut Vec<Vec<u8>>) {
-    record.result = content.result.clone().map(|result| keep(result, blobs));
-    record.note.clone_from(&content.note);
-    record.blobs.clone_from(&content.blobs);
-    if content.external_id.is_some() {
-        record.external_id.clone_from(&content.external_id);
-    }
 }
 
 impl Record {

@@ -28,10 +28,7 @@ pub(super) async fn fill(store: &Store, have: u64, entries: u64) -> anyhow::Resu
         let mut changes: Vec<Change> = Vec::new();
         for number in next..until {
             let key = Key::from_parts(&[super::ledger::key(number)])?;
-            let effect = EffectId {
-                scope: scope.clone(),
-                key,
-            };
+            let effect = EffectId::new(scope.clone(), key);
             let command = Command::Import {
                 at: store.now(),
                 remember: Millis::days(30),

@@ -69,10 +69,10 @@ pub(super) fn input(number: u64) -> String {
 pub(super) const RESULT: &str = r#"{"message_id":"msg_01HZX3J5T9","accepted":true}"#;
 
 fn effect(number: u64) -> anyhow::Result<EffectId> {
-    Ok(EffectId {
-        scope: Scope::new("bench/welcome-email")?,
-        key: Key::from_parts(&[key(number)])?,
-    })
+    Ok(EffectId::new(
+        Scope::new("bench/welcome-email")?,
+        Key::from_parts(&[key(number)])?,
+    ))
 }
 
 fn claim_of(number: u64) -> anyhow::Result<(Claim, Content)> {

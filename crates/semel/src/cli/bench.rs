@@ -6,7 +6,7 @@ use clap::Args;
 use semel_store::Location;
 
 use super::Context;
-use crate::bench::{self, Plan};
+use crate::bench::{self, Plan, Through};
 use crate::failure::Failure;
 use crate::term::print_line;
 
@@ -31,6 +31,9 @@ pub(crate) struct Bench {
     /// How long each measurement takes
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     seconds: u64,
+    /// Measure the ledger through the store, through HTTP, or both
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = Through::Both)]
+    through: Through,
     /// Sizes of the ledger at which claims are measured
     #[arg(long, value_name = "N,…", default_value = "10000,100000,1000000")]
     entries: String,
@@ -72,6 +75,7 @@ impl Bench {
             directory: context.config.data()?,
             postgres,
             callers: self.callers.clone(),
+            through: self.through,
             time: Duration::from_secs(self.seconds),
             entries,
         })

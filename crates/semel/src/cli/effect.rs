@@ -34,7 +34,7 @@ pub(super) fn effect(scope: &str, key: Option<&str>, parts: &[String]) -> anyhow
         };
         all.extend_from_slice(parts);
         let key = Key::from_parts(&all)?;
-        Ok(EffectId { scope, key })
+        Ok(EffectId::new(scope, key))
     };
     named().map_err(|error: semel_ledger::KeyError| Failure::usage(error.to_string()).into())
 }

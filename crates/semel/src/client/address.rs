@@ -94,9 +94,8 @@ mod tests {
 
     #[test]
     fn names_survive_the_path() {
-        let effect = |scope: &str, parts: &[&str]| EffectId {
-            scope: Scope::new(scope).unwrap(),
-            key: Key::from_parts(parts).unwrap(),
+        let effect = |scope: &str, parts: &[&str]| {
+            EffectId::new(Scope::new(scope).unwrap(), Key::from_parts(parts).unwrap())
         };
         assert_eq!(
             guard(&effect("a/b", &["x y", "1/2", "é"]), "/heartbeat"),

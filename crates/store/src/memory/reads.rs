@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use semel_ledger::{State, Time};
+use semel_ledger::{EffectId, State, Time};
 
 use super::Memory;
 use crate::blob::BLOB_GRACE;
@@ -14,11 +14,11 @@ use crate::record::{Record, Turn};
 use crate::token::Token;
 
 impl Memory {
-    pub(crate) async fn load(&self, hash: [u8; 16]) -> Result<Option<Record>, StoreError> {
+    pub(crate) async fn load(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
         let world = self.world();
         Ok(world
             .by_hash
-            .get(&hash)
+            .get(&effect.hash())
             .and_then(|seq| world.effects.get(seq))
             .cloned())
     }

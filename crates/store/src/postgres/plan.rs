@@ -152,7 +152,7 @@ impl Slot {
             write,
             turns,
             blobs,
-        } = advance(self.after.as_ref(), change, now);
+        } = advance(self.after.as_ref(), change.clone(), now);
         let existed = self.after.is_some();
         match write {
             Write::Nothing => {}

@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         let scope = Scope::new(self.next()?).map_err(|_| unreadable("a scope"))?;
         let key: &str = self.next()?;
         let key: Key = key.parse().map_err(|_| unreadable("a key"))?;
-        Ok(EffectId { scope, key })
+        Ok(EffectId::new(scope, key))
     }
 
     fn owner(&mut self) -> Result<Owner, Unreadable> {

@@ -1,11 +1,12 @@
 //! One step of one effect, inside the writer's transaction: load, advance, write.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
-use rusqlite::{Connection, OptionalExtension as _, Statement, ToSql, params};
-use semel_ledger::{Entry, Owner, Scope, State, Time};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement, ToSql, params};
+use semel_ledger::{EffectId, Entry, Owner, Scope, State, Time};
 
-use super::row::{COLUMNS, StoredColumn, process_bytes, read};
+use super::row::{COLUMNS, StoredColumn, process_bytes, read_as};
 use super::{blobs, receipts};
 use crate::change::{Answered, EffectChange};
 use crate::record::{Advanced, Record, Turn, Write, advance};
@@ -58,32 +59,46 @@ impl Scopes {
     }
 }
 
-pub(super) fn load(connection: &Connection, hash: &[u8; 16]) -> rusqlite::Result<Option<Record>> {
-    const LOAD: (&str, &str) = (
-        "SELECT ",
-        " FROM effects JOIN scopes ON scopes.id = effects.scope WHERE effects.id = ?",
-    );
-    let sql = load_sql(LOAD);
-    connection
-        .prepare_cached(sql)?
-        .query_row([hash], read)
+/// What the writer says for nearly every change, looked up once for a whole batch.
+pub(super) struct Statements<'c> {
+    load: CachedStatement<'c>,
+    insert: CachedStatement<'c>,
+    update: CachedStatement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Statements<'c>> {
+        Ok(Statements {
+            load: prepare_load(connection)?,
+            insert: connection.prepare_cached(INSERT)?,
+            update: connection.prepare_cached(UPDATE)?,
+        })
+    }
+}
+
+fn prepare_load(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
+    static SQL: OnceLock<String> = OnceLock::new();
+    let sql = SQL.get_or_init(|| format!("SELECT {COLUMNS} FROM effects WHERE id = ?"));
+    connection.prepare_cached(sql)
+}
+
+fn load_by(load: &mut Statement<'_>, effect: &EffectId) -> rusqlite::Result<Option<Record>> {
+    load.query_row([effect.hash()], |row| read_as(row, effect.clone()))
         .optional()
 }
 
-/// The statement's text, put together once.
-fn load_sql((before, after): (&str, &str)) -> &'static str {
-    static SQL: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    SQL.get_or_init(|| [before, COLUMNS, after].concat())
+pub(super) fn load(connection: &Connection, effect: &EffectId) -> rusqlite::Result<Option<Record>> {
+    load_by(&mut *prepare_load(connection)?, effect)
 }
 
 pub(super) fn step(
     connection: &Connection,
+    statements: &mut Statements<'_>,
     scopes: &mut Scopes,
-    change: &EffectChange,
+    change: EffectChange,
     now: Time,
 ) -> rusqlite::Result<Answered> {
-    let hash = change.effect.hash();
-    let before = load(connection, &hash)?;
+    let before = load_by(&mut statements.load, &change.effect)?;
     let Advanced {
         verdict,
         write,
@@ -97,7 +112,7 @@ pub(super) fn step(
     let after = match write {
         Write::Nothing => before,
         Write::Update(record) => {
-            update(connection, &record)?;
+            update(&mut statements.update, &record)?;
             if before.is_some_and(|before| !before.kept_blobs().eq(record.kept_blobs())) {
                 blobs::refer(connection, &record)?;
             }
@@ -109,7 +124,7 @@ pub(super) fn step(
         Write::Insert(mut record) => {
             delete(connection, before.as_ref())?;
             let scope = scopes.number(connection, &record.effect.scope)?;
-            insert(connection, &hash, scope, &record)?;
+            insert(&mut statements.insert, scope, &record)?;
             record.seq = connection.last_insert_rowid();
             if record.kept_blobs().next().is_some() {
                 blobs::refer(connection, &record)?;
@@ -142,24 +157,17 @@ fn node_of(entry: &Entry) -> (Option<u64>, Option<u64>) {
     }
 }
 
-fn insert(
-    connection: &Connection,
-    hash: &[u8; 16],
-    scope: i64,
-    record: &Record,
-) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(INSERT)?;
-    let bound = bind(&mut statement, record)?;
-    statement.raw_bind_parameter(bound + 1, hash)?;
+fn insert(statement: &mut Statement<'_>, scope: i64, record: &Record) -> rusqlite::Result<()> {
+    let bound = bind(statement, record)?;
+    statement.raw_bind_parameter(bound + 1, record.effect.hash())?;
     statement.raw_bind_parameter(bound + 2, scope)?;
     statement.raw_bind_parameter(bound + 3, record.effect.key.as_str())?;
     statement.raw_bind_parameter(bound + 4, record.entry.created_at.0)?;
     statement.raw_execute().map(drop)
 }
 
-fn update(connection: &Connection, record: &Record) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(UPDATE)?;
-    let bound = bind(&mut statement, record)?;
+fn update(statement: &mut Statement<'_>, record: &Record) -> rusqlite::Result<()> {
+    let bound = bind(statement, record)?;
     statement.raw_bind_parameter(bound + 1, record.seq)?;
     statement.raw_execute().map(drop)
 }

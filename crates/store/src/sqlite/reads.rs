@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params_from_iter};
-use semel_ledger::{Cause, State, Time, Transition, Verdict};
+use semel_ledger::{Cause, EffectId, State, Time, Transition, Verdict};
 
 use super::conditions::{effect_conditions, receipt_conditions};
 use super::failure::classify;
-use super::row::{self, COLUMNS, numbered};
+use super::row::{self, COLUMNS, NAMES, numbered};
 use super::{Ask, Sqlite, blobs, effects, locked, nodes};
 use crate::error::StoreError;
 use crate::node::NodeState;
@@ -53,16 +53,16 @@ impl Sqlite {
     }
 
     #[expect(clippy::unused_async, reason = "all backends have the same methods")]
-    pub(crate) async fn load(&self, hash: [u8; 16]) -> Result<Option<Record>, StoreError> {
+    pub(crate) async fn load(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
         self.readers
-            .ask(|connection| effects::load(connection, &hash))
+            .ask(|connection| effects::load(connection, effect))
     }
 
     pub(crate) async fn list(&self, filter: Filter, now: Time) -> Result<Page<Record>, StoreError> {
         let (conditions, values) = effect_conditions(&filter, now);
         let limit = filter.limit;
         let sql = format!(
-            "SELECT {COLUMNS} FROM effects JOIN scopes ON scopes.id = effects.scope
+            "SELECT {COLUMNS}, {NAMES} FROM effects JOIN scopes ON scopes.id = effects.scope
               WHERE {conditions} ORDER BY effects.seq DESC LIMIT {}",
             limit + 1
         );
@@ -159,7 +159,7 @@ impl Sqlite {
         };
         // Both terms on the state: the index covers the three, the question is for one.
         let sql = format!(
-            "SELECT {COLUMNS} FROM effects JOIN scopes ON scopes.id = effects.scope
+            "SELECT {COLUMNS}, {NAMES} FROM effects JOIN scopes ON scopes.id = effects.scope
               WHERE effects.state IN (0, 3, 4) AND effects.state = 0 AND {condition} LIMIT {limit}"
         );
         let ask = move |connection: &Connection| {
@@ -173,7 +173,7 @@ impl Sqlite {
 
     pub(crate) async fn walk(&self, after: i64, limit: usize) -> Result<Vec<Record>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM effects JOIN scopes ON scopes.id = effects.scope
+            "SELECT {COLUMNS}, {NAMES} FROM effects JOIN scopes ON scopes.id = effects.scope
               WHERE effects.seq > ? ORDER BY effects.seq LIMIT {limit}"
         );
         let ask = move |connection: &Connection| {

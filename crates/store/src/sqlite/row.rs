@@ -12,25 +12,32 @@ use semel_ledger::{
 use crate::blob::{BlobRef, Stored};
 use crate::record::Record;
 
-/// The columns that [`read`] expects, in its order.
-pub(super) const COLUMNS: &str = "effects.seq, scopes.name, effects.key, effects.state, effects.attempt, \
-     effects.fence, effects.process, effects.node, effects.epoch, effects.owner, effects.fingerprint, \
-     effects.on_unknown, effects.remember, effects.created_at, effects.claimed_at, effects.lease_until, \
-     effects.changed_at, effects.settled, effects.tombstone, effects.input, effects.result, \
-     effects.external_id, effects.note, effects.blobs, effects.blocked";
+/// The columns that [`read_as`] expects, in its order.
+pub(super) const COLUMNS: &str = "effects.seq, effects.state, effects.attempt, effects.fence, \
+     effects.process, effects.node, effects.epoch, effects.owner, effects.fingerprint, \
+     effects.on_unknown, effects.remember, effects.created_at, effects.claimed_at, \
+     effects.lease_until, effects.changed_at, effects.settled, effects.tombstone, effects.input, \
+     effects.result, effects.external_id, effects.note, effects.blobs, effects.blocked";
+/// Those that [`read`] expects behind them.
+pub(super) const NAMES: &str = "scopes.name, effects.key";
 
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Record> {
+    read_as(row, effect(row, 23)?)
+}
+
+/// Reads a row whose name is known.
+pub(super) fn read_as(row: &Row<'_>, effect: EffectId) -> rusqlite::Result<Record> {
     Ok(Record {
         seq: row.get(0)?,
-        effect: effect(row, 1)?,
+        effect,
         entry: read_entry(row)?,
-        by: text(row, 9)?,
-        input: stored(row, 19)?,
-        result: stored(row, 20)?,
-        external_id: text(row, 21)?,
-        note: text(row, 22)?,
-        blobs: hashes(row.get_ref(23)?.as_blob_or_null()?.unwrap_or_default()),
-        blocked: row.get(24)?,
+        by: text(row, 7)?,
+        input: stored(row, 17)?,
+        result: stored(row, 18)?,
+        external_id: text(row, 19)?,
+        note: text(row, 20)?,
+        blobs: hashes(row.get_ref(21)?.as_blob_or_null()?.unwrap_or_default()),
+        blocked: row.get(22)?,
     })
 }
 
@@ -39,27 +46,27 @@ pub(super) fn effect(row: &Row<'_>, column: usize) -> rusqlite::Result<EffectId>
     let scope = Scope::new(row.get_ref(column)?.as_str()?).map_err(|e| broken(column, e))?;
     let key =
         Key::from_str(row.get_ref(column + 1)?.as_str()?).map_err(|e| broken(column + 1, e))?;
-    Ok(EffectId { scope, key })
+    Ok(EffectId::new(scope, key))
 }
 
 fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let on_unknown: Option<i64> = row.get(9)?;
     Ok(Entry {
-        state: numbered(row, 3, State::ALL)?,
-        attempt: row.get(4)?,
-        fence: Fence(row.get(5)?),
+        state: numbered(row, 1, State::ALL)?,
+        attempt: row.get(2)?,
+        fence: Fence(row.get(3)?),
         owner: owner(row)?,
-        fingerprint: row.get::<_, Option<[u8; 32]>>(10)?.map(Fingerprint),
-        on_unknown: row
-            .get::<_, Option<i64>>(11)?
-            .map(|_| numbered(row, 11, ON_UNKNOWN))
+        fingerprint: row.get::<_, Option<[u8; 32]>>(8)?.map(Fingerprint),
+        on_unknown: on_unknown
+            .map(|_| numbered(row, 9, ON_UNKNOWN))
             .transpose()?,
-        remember: Millis(row.get(12)?),
-        created_at: Time(row.get(13)?),
-        claimed_at: Time(row.get(14)?),
-        lease_until: Time(row.get(15)?),
-        changed_at: Time(row.get(16)?),
-        settled: row.get::<_, Option<[u8; 16]>>(17)?.map(Digest),
-        tombstone: row.get(18)?,
+        remember: Millis(row.get(10)?),
+        created_at: Time(row.get(11)?),
+        claimed_at: Time(row.get(12)?),
+        lease_until: Time(row.get(13)?),
+        changed_at: Time(row.get(14)?),
+        settled: row.get::<_, Option<[u8; 16]>>(15)?.map(Digest),
+        tombstone: row.get(16)?,
     })
 }
 
@@ -86,13 +93,13 @@ pub(super) fn numbered<T: Copy, const N: usize>(
 }
 
 fn owner(row: &Row<'_>) -> rusqlite::Result<Owner> {
-    if let Some(bytes) = row.get::<_, Option<[u8; 28]>>(6)? {
+    if let Some(bytes) = row.get::<_, Option<[u8; 28]>>(4)? {
         return Ok(Owner::Process(process(&bytes)));
     }
-    Ok(match row.get::<_, Option<i64>>(7)? {
-        Some(_) => Owner::Node {
-            node: row.get(7)?,
-            epoch: row.get(8)?,
+    Ok(match row.get::<_, Option<u64>>(5)? {
+        Some(node) => Owner::Node {
+            node,
+            epoch: row.get(6)?,
         },
         None => Owner::Client,
     })

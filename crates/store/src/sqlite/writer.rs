@@ -2,13 +2,12 @@
 //! once, answers each.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, TransactionBehavior};
 use semel_ledger::Time;
 use tokio::sync::oneshot;
 
-use super::effects::{self, Scopes};
+use super::effects::{self, Scopes, Statements};
 use super::failure::classify;
 use super::{Ask, blobs, nodes, receipts};
 use crate::change::{Answer, Change};
@@ -57,18 +56,12 @@ impl Writer {
     pub(super) fn run(mut self, mut requests: Requests<Ask, Vec<Answer>>) {
         let _alarm = Alarm(Arc::clone(&self.context));
         let mut waiting: Vec<Waiting> = Vec::with_capacity(self.batch);
-        let mut pace = Pace::default();
         while requests.blocking_recv_many(&mut waiting, self.batch) > 0 {
-            pace.gather(&mut requests, &mut waiting, self.batch);
-            let started = Instant::now();
             let (asks, replies): (Vec<_>, Vec<_>) = waiting
                 .drain(..)
                 .map(|request| (request.ask, request.reply))
                 .unzip();
-            pace.callers = asks.len();
-            let answered = self.write(asks);
-            pace.commit = started.elapsed();
-            if !answer(answered, replies) {
+            if !answer(self.write(asks), replies) {
                 return;
             }
         }
@@ -108,39 +101,6 @@ fn answer(answered: Result<Answers, StoreError>, replies: Vec<Reply>) -> bool {
     }
 }
 
-/// How the last commit went, to guess whether more callers are about to come.
-///
-/// Those answered by one commit come back nearly together. Taking the first of them alone would
-/// let the others wait for a whole commit, so the writer waits for a small part of one.
-#[derive(Default)]
-struct Pace {
-    callers: usize,
-    commit: Duration,
-}
-
-impl Pace {
-    const LONGEST_WAIT: Duration = Duration::from_micros(500);
-
-    fn gather(
-        &self,
-        requests: &mut Requests<Ask, Vec<Answer>>,
-        waiting: &mut Vec<Waiting>,
-        batch: usize,
-    ) {
-        let patience = (self.commit / 8).min(Self::LONGEST_WAIT);
-        let expected = self.callers.min(batch);
-        let started = Instant::now();
-        while waiting.len() + requests.len() < expected && started.elapsed() < patience {
-            std::thread::yield_now();
-        }
-        while waiting.len() < batch
-            && let Ok(request) = requests.try_recv()
-        {
-            waiting.push(request);
-        }
-    }
-}
-
 fn transaction(
     connection: &mut Connection,
     context: &Context,
@@ -155,14 +115,16 @@ fn transaction(
     let now = context.clock.now();
     let mut answers = Vec::with_capacity(asks.len());
     let mut alive = None;
+    let mut statements = Statements::prepare(&transaction).map_err(failed)?;
     for ask in asks {
         let fenced = is_fenced(&transaction, &ask, &mut alive).map_err(failed)?;
         answers.push(if fenced {
             Err(StoreError::Fenced)
         } else {
-            Ok(apply_all(&transaction, scopes, ask, now).map_err(failed)?)
+            Ok(apply_all(&transaction, &mut statements, scopes, ask, now).map_err(failed)?)
         });
     }
+    drop(statements);
     transaction.commit().map_err(failed)?;
     Ok(answers)
 }
@@ -188,6 +150,7 @@ fn is_fenced(
 
 fn apply_all(
     connection: &Connection,
+    statements: &mut Statements<'_>,
     scopes: &mut Scopes,
     ask: Ask,
     now: Time,
@@ -195,7 +158,7 @@ fn apply_all(
     match ask {
         Ask::Changes { changes, .. } => changes
             .into_iter()
-            .map(|change| apply(connection, scopes, change, now))
+            .map(|change| apply(connection, statements, scopes, change, now))
             .collect(),
         Ask::GiveBack => {
             while blobs::drop_unused(connection, now)? > 0 {}
@@ -207,14 +170,15 @@ fn apply_all(
 
 fn apply(
     connection: &Connection,
+    statements: &mut Statements<'_>,
     scopes: &mut Scopes,
     change: Change,
     now: Time,
 ) -> rusqlite::Result<Answer> {
     Ok(match change {
-        Change::Effect(change) => {
-            Answer::Effect(Box::new(effects::step(connection, scopes, &change, now)?))
-        }
+        Change::Effect(change) => Answer::Effect(Box::new(effects::step(
+            connection, statements, scopes, *change, now,
+        )?)),
         Change::Blob(content) => {
             blobs::put(connection, &content, now)?;
             Answer::Written

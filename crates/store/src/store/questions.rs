@@ -17,7 +17,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the store could not.
     pub async fn load(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
-        backend!(self, load(effect.hash()))
+        backend!(self, load(effect))
     }
 
     /// The effects that match, newest first.

@@ -13,10 +13,7 @@ use tokio::task::JoinSet;
 use crate::cluster::Place;
 
 pub(crate) fn effect(key: &str) -> EffectId {
-    EffectId {
-        scope: Scope::new("load").unwrap(),
-        key: key.parse::<Key>().unwrap(),
-    }
+    EffectId::new(Scope::new("load").unwrap(), key.parse::<Key>().unwrap())
 }
 
 pub(crate) fn claim(key: &str, fence: Fence, owner: Owner) -> EffectChange {

@@ -25,10 +25,10 @@ pub(crate) const LEASE: Millis = Millis::seconds(60);
 pub(crate) const REMEMBER: Millis = Millis::days(90);
 
 pub(crate) fn effect_in(scope: &str, key: &str) -> EffectId {
-    EffectId {
-        scope: Scope::new(scope).expect("a scope"),
-        key: key.parse::<Key>().expect("a key"),
-    }
+    EffectId::new(
+        Scope::new(scope).expect("a scope"),
+        key.parse::<Key>().expect("a key"),
+    )
 }
 
 pub(crate) fn effect(key: &str) -> EffectId {
@@ -191,7 +191,8 @@ impl Saying for EffectChange {
     }
 
     fn of_scope(mut self, scope: &str) -> Self {
-        self.effect.scope = Scope::new(scope).expect("a scope");
+        let scope = Scope::new(scope).expect("a scope");
+        self.effect = EffectId::new(scope, self.effect.key);
         self
     }
 }

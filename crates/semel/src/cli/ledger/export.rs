@@ -73,10 +73,7 @@ impl Export {
 
 /// A list shows long results by reference only.
 async fn long_result(session: &Session, line: &Line) -> anyhow::Result<Option<Box<RawValue>>> {
-    let effect = EffectId {
-        scope: Scope::new(&line.scope)?,
-        key: line.key.parse::<Key>()?,
-    };
+    let effect = EffectId::new(Scope::new(&line.scope)?, line.key.parse::<Key>()?);
     let answer = session.send(Call::get(ledger(&effect, ""))).await?;
     let whole: Line = answer.read()?;
     Ok(whole.result)

@@ -171,10 +171,10 @@ fn check(raw: Raw, scope: Option<&str>) -> Result<Checked, String> {
         (Some(_), Some(_)) => return Err("has both key and parts; give one".to_owned()),
         (None, None) => return Err("has no key".to_owned()),
     };
-    let effect = EffectId {
-        scope: Scope::new(scope).map_err(|error| error.to_string())?,
-        key: key.map_err(|error| error.to_string())?,
-    };
+    let effect = EffectId::new(
+        Scope::new(scope).map_err(|error| error.to_string())?,
+        key.map_err(|error| error.to_string())?,
+    );
     let at = raw.at.as_deref().map(time).transpose()?;
     if let Some(remember) = &raw.remember {
         let span = remember.parse::<Millis>();
