@@ -32,13 +32,7 @@ impl From<EffectChange> for Change {
 impl Change {
     /// Whether it makes an entry where there is none.
     pub(crate) fn may_be_first(&self) -> bool {
-        let Change::Effect(change) = self else {
-            return false;
-        };
-        matches!(
-            change.command,
-            Command::Claim(_) | Command::Once(_) | Command::Import { .. }
-        )
+        matches!(self, Change::Effect(change) if change.command.may_be_first())
     }
 
     /// The node, and which life of it, that a claim is made for.

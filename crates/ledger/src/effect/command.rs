@@ -63,6 +63,17 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether it makes an entry where there is none.
+    #[must_use]
+    pub fn may_be_first(&self) -> bool {
+        matches!(
+            self,
+            Command::Claim(_) | Command::Once(_) | Command::Import { .. }
+        )
+    }
+}
+
 /// The answer to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -10,6 +10,7 @@ use super::row::{COLUMNS, StoredColumn, process_bytes, read_as};
 use super::{blobs, receipts};
 use crate::change::{Answered, EffectChange};
 use crate::record::{Advanced, Record, Turn, Write, advance};
+use crate::seen::Seen;
 
 /// Scopes are few; if they are not, their numbers are looked up again.
 const REMEMBERED_SCOPES: usize = 10_000;
@@ -19,7 +20,8 @@ const REMEMBERED_SCOPES: usize = 10_000;
 const INSERT: &str = "INSERT INTO effects (state, attempt, fence, process, node, epoch, owner,
     fingerprint, on_unknown, remember, claimed_at, lease_until, changed_at, settled, tombstone,
     input, result, external_id, note, blobs, id, scope, key, created_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO NOTHING";
 
 const UPDATE: &str = "UPDATE effects SET state = ?, attempt = ?, fence = ?, process = ?, node = ?,
     epoch = ?, owner = ?, fingerprint = ?, on_unknown = ?, remember = ?, claimed_at = ?,
@@ -91,63 +93,122 @@ pub(super) fn load(connection: &Connection, effect: &EffectId) -> rusqlite::Resu
     load_by(&mut *prepare_load(connection)?, effect)
 }
 
-pub(super) fn step(
-    connection: &Connection,
-    statements: &mut Statements<'_>,
-    scopes: &mut Scopes,
-    change: EffectChange,
-    now: Time,
-) -> rusqlite::Result<Answered> {
-    let before = load_by(&mut statements.load, &change.effect)?;
-    let Advanced {
-        verdict,
-        write,
-        turns,
-        blobs: contents,
-    } = advance(before.as_ref(), change, now);
-    for content in &contents {
-        blobs::put(connection, content, now)?;
+/// What a step of an effect works with, for a whole batch.
+pub(super) struct Batch<'c> {
+    pub(super) connection: &'c Connection,
+    pub(super) statements: Statements<'c>,
+    pub(super) scopes: &'c mut Scopes,
+    pub(super) seen: &'c Seen,
+    pub(super) now: Time,
+}
+
+impl Batch<'_> {
+    /// Moves one effect one step.
+    pub(super) fn step(&mut self, change: EffectChange) -> rusqlite::Result<Answered> {
+        if change.command.may_be_first()
+            && !self.seen.contains(change.effect.hash())
+            && let Some(answered) = self.first(change.clone())?
+        {
+            return Ok(answered);
+        }
+        self.next(change)
     }
-    let existed = before.is_some();
-    let after = match write {
-        Write::Nothing => before,
-        Write::Update(record) => {
-            update(&mut statements.update, &record)?;
-            if before.is_some_and(|before| !before.kept_blobs().eq(record.kept_blobs())) {
-                blobs::refer(connection, &record)?;
-            }
-            if record.entry.tombstone {
-                receipts::delete_of(connection, record.seq)?;
-            }
-            Some(record)
-        }
-        Write::Insert(mut record) => {
-            delete(connection, before.as_ref())?;
-            let scope = scopes.number(connection, &record.effect.scope)?;
-            insert(&mut statements.insert, scope, &record)?;
-            record.seq = connection.last_insert_rowid();
-            if record.kept_blobs().next().is_some() {
-                blobs::refer(connection, &record)?;
-            }
-            Some(record)
-        }
-        Write::Delete => {
-            delete(connection, before.as_ref())?;
-            None
-        }
-    };
-    if let Some(record) = &after {
-        for turn in &turns {
-            insert_turn(connection, record.seq, turn)?;
-        }
+
+    /// Guesses that nothing is there and lets the insert prove it: one search instead of two.
+    fn first(&mut self, change: EffectChange) -> rusqlite::Result<Option<Answered>> {
+        let Advanced {
+            verdict,
+            write: Write::Insert(mut record),
+            blobs,
+            ..
+        } = advance(None, change, self.now)
+        else {
+            return Ok(None);
+        };
+        let entry = Some(record.entry);
+        let inserted = self.insert(&mut record, &blobs)?;
+        Ok(inserted.then_some(Answered {
+            verdict,
+            entry,
+            record: None,
+            receipt: None,
+        }))
     }
-    let entry = after.as_ref().map(|record| record.entry);
-    Ok(Answered {
-        verdict,
-        entry,
-        record: after.filter(|_| existed).map(Box::new),
-        receipt: None,
-    })
+
+    /// Writes a new record, unless there is one. Gives whether it did.
+    fn insert(&mut self, record: &mut Record, blobs: &[Vec<u8>]) -> rusqlite::Result<bool> {
+        let scope = self.scopes.number(self.connection, &record.effect.scope)?;
+        if !insert(&mut self.statements.insert, scope, record)? {
+            return Ok(false);
+        }
+        record.seq = self.connection.last_insert_rowid();
+        for content in blobs {
+            blobs::put(self.connection, content, self.now)?;
+        }
+        if record.kept_blobs().next().is_some() {
+            blobs::refer(self.connection, record)?;
+        }
+        Ok(true)
+    }
+
+    fn next(&mut self, change: EffectChange) -> rusqlite::Result<Answered> {
+        let connection = self.connection;
+        let before = load_by(&mut self.statements.load, &change.effect)?;
+        let Advanced {
+            verdict,
+            write,
+            turns,
+            blobs: contents,
+        } = advance(before.as_ref(), change, self.now);
+        let existed = before.is_some();
+        let after = match write {
+            Write::Nothing => before,
+            Write::Update(record) => {
+                self.update(before.as_ref(), &record, &contents)?;
+                Some(record)
+            }
+            Write::Insert(mut record) => {
+                delete(connection, before.as_ref())?;
+                self.insert(&mut record, &contents)?;
+                Some(record)
+            }
+            Write::Delete => {
+                delete(connection, before.as_ref())?;
+                None
+            }
+        };
+        if let Some(record) = &after {
+            for turn in &turns {
+                insert_turn(connection, record.seq, turn)?;
+            }
+        }
+        let entry = after.as_ref().map(|record| record.entry);
+        Ok(Answered {
+            verdict,
+            entry,
+            record: after.filter(|_| existed).map(Box::new),
+            receipt: None,
+        })
+    }
+
+    fn update(
+        &mut self,
+        before: Option<&Record>,
+        record: &Record,
+        contents: &[Vec<u8>],
+    ) -> rusqlite::Result<()> {
+        for content in contents {
+            blobs::put(self.connection, content, self.now)?;
+        }
+        update(&mut self.statements.update, record)?;
+        if before.is_some_and(|before| !before.kept_blobs().eq(record.kept_blobs())) {
+            blobs::refer(self.connection, record)?;
+        }
+        if record.entry.tombstone {
+            receipts::delete_of(self.connection, record.seq)?;
+        }
+        Ok(())
+    }
 }
 
 fn node_of(entry: &Entry) -> (Option<u64>, Option<u64>) {
@@ -157,13 +218,14 @@ fn node_of(entry: &Entry) -> (Option<u64>, Option<u64>) {
     }
 }
 
-fn insert(statement: &mut Statement<'_>, scope: i64, record: &Record) -> rusqlite::Result<()> {
+/// Gives whether there was none.
+fn insert(statement: &mut Statement<'_>, scope: i64, record: &Record) -> rusqlite::Result<bool> {
     let bound = bind(statement, record)?;
     statement.raw_bind_parameter(bound + 1, record.effect.hash())?;
     statement.raw_bind_parameter(bound + 2, scope)?;
     statement.raw_bind_parameter(bound + 3, record.effect.key.as_str())?;
     statement.raw_bind_parameter(bound + 4, record.entry.created_at.0)?;
-    statement.raw_execute().map(drop)
+    statement.raw_execute().map(|rows| rows == 1)
 }
 
 fn update(statement: &mut Statement<'_>, record: &Record) -> rusqlite::Result<()> {

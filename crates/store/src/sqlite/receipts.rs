@@ -1,6 +1,6 @@
 //! Receipts and tallies: written behind the answers, in whatever commit comes next.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use semel_ledger::Scope;
 
 use super::effects::Scopes;
@@ -11,17 +11,22 @@ pub(super) fn write(
     scopes: &mut Scopes,
     receipts: &[Receipt],
 ) -> rusqlite::Result<()> {
-    const COUNT: &str = "UPDATE effects SET blocked = blocked + ? WHERE id = ? RETURNING seq";
+    // Two statements: one that also returns something would make a table of its own each time.
+    const FIND: &str = "SELECT seq FROM effects WHERE id = ?";
+    const COUNT: &str = "UPDATE effects SET blocked = blocked + ? WHERE seq = ?";
     const INSERT: &str =
         "INSERT INTO receipts (id, effect, verdict, at, by, attempt) VALUES (?, ?, ?, ?, ?, ?)";
+    let (mut find, mut count) = (
+        connection.prepare_cached(FIND)?,
+        connection.prepare_cached(COUNT)?,
+    );
     for receipt in receipts {
         tally(connection, scopes, &receipt.effect.scope, receipt)?;
-        let hash = receipt.effect.hash();
-        let mut count = connection.prepare_cached(COUNT)?;
-        let mut rows = count.query(params![receipt.count, hash])?;
-        let Some(row) = rows.next()? else { continue };
-        let seq: i64 = row.get(0)?;
-        drop(rows);
+        let found = find.query_row([receipt.effect.hash()], |row| row.get(0));
+        let Some(seq): Option<i64> = found.optional()? else {
+            continue;
+        };
+        count.execute(params![receipt.count, seq])?;
         if !receipt.counted {
             connection.prepare_cached(INSERT)?.execute(params![
                 receipt.id.0,

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use rusqlite::{Connection, TransactionBehavior};
-use semel_ledger::Time;
 use tokio::sync::oneshot;
 
-use super::effects::{self, Scopes, Statements};
+use super::effects::{Batch, Scopes, Statements};
 use super::failure::classify;
 use super::{Ask, blobs, nodes, receipts};
 use crate::change::{Answer, Change};
@@ -111,20 +110,25 @@ fn transaction(
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(failed)?;
-    // After the lock is held, so that time does not run backwards from one commit to the next.
-    let now = context.clock.now();
     let mut answers = Vec::with_capacity(asks.len());
     let mut alive = None;
-    let mut statements = Statements::prepare(&transaction).map_err(failed)?;
+    let mut batch = Batch {
+        connection: &transaction,
+        statements: Statements::prepare(&transaction).map_err(failed)?,
+        scopes,
+        seen: &context.seen,
+        // After the lock is held, so that time does not run backwards from one commit to the next.
+        now: context.clock.now(),
+    };
     for ask in asks {
         let fenced = is_fenced(&transaction, &ask, &mut alive).map_err(failed)?;
         answers.push(if fenced {
             Err(StoreError::Fenced)
         } else {
-            Ok(apply_all(&transaction, &mut statements, scopes, ask, now).map_err(failed)?)
+            Ok(apply_all(&mut batch, ask).map_err(failed)?)
         });
     }
-    drop(statements);
+    drop(batch);
     transaction.commit().map_err(failed)?;
     Ok(answers)
 }
@@ -148,37 +152,25 @@ fn is_fenced(
     Ok(alive.is_none())
 }
 
-fn apply_all(
-    connection: &Connection,
-    statements: &mut Statements<'_>,
-    scopes: &mut Scopes,
-    ask: Ask,
-    now: Time,
-) -> rusqlite::Result<Vec<Answer>> {
+fn apply_all(batch: &mut Batch<'_>, ask: Ask) -> rusqlite::Result<Vec<Answer>> {
     match ask {
         Ask::Changes { changes, .. } => changes
             .into_iter()
-            .map(|change| apply(connection, statements, scopes, change, now))
+            .map(|change| apply(batch, change))
             .collect(),
         Ask::GiveBack => {
-            while blobs::drop_unused(connection, now)? > 0 {}
-            connection.execute_batch(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))?;
+            while blobs::drop_unused(batch.connection, batch.now)? > 0 {}
+            let vacuum = format!("PRAGMA incremental_vacuum({VACUUM_PAGES})");
+            batch.connection.execute_batch(&vacuum)?;
             Ok(Vec::new())
         }
     }
 }
 
-fn apply(
-    connection: &Connection,
-    statements: &mut Statements<'_>,
-    scopes: &mut Scopes,
-    change: Change,
-    now: Time,
-) -> rusqlite::Result<Answer> {
+fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
+    let (connection, now) = (batch.connection, batch.now);
     Ok(match change {
-        Change::Effect(change) => Answer::Effect(Box::new(effects::step(
-            connection, statements, scopes, *change, now,
-        )?)),
+        Change::Effect(change) => Answer::Effect(Box::new(batch.step(*change)?)),
         Change::Blob(content) => {
             blobs::put(connection, &content, now)?;
             Answer::Written
@@ -186,7 +178,7 @@ fn apply(
         Change::Token(change) => Answer::Token(nodes::change_token(connection, change, now)?),
         Change::Node(change) => Answer::Node(nodes::change(connection, change, now)?),
         Change::Receipts(receipts) => {
-            receipts::write(connection, scopes, &receipts)?;
+            receipts::write(connection, batch.scopes, &receipts)?;
             Answer::Written
         }
     })
