@@ -6,7 +6,9 @@
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use semel_ledger::{Millis, Time};
 
@@ -27,7 +29,7 @@ pub trait Clock: Debug + Send + Sync {
 /// The wall clock as it was at the start, carried on by elapsed time.
 #[derive(Debug)]
 pub struct SteadyClock {
-    started: Instant,
+    booted_at_start: i64,
     wall_at_start: i64,
     adjusted: AtomicI64,
 }
@@ -38,7 +40,7 @@ impl SteadyClock {
     pub fn start(floor: Time) -> SteadyClock {
         let wall_at_start = wall_millis().max(floor.0);
         SteadyClock {
-            started: Instant::now(),
+            booted_at_start: since_boot_millis(),
             wall_at_start,
             adjusted: AtomicI64::new(0),
         }
@@ -47,7 +49,7 @@ impl SteadyClock {
 
 impl Clock for SteadyClock {
     fn now(&self) -> Time {
-        let elapsed = whole_millis(self.started.elapsed());
+        let elapsed = since_boot_millis() - self.booted_at_start;
         Time(self.wall_at_start + elapsed + self.adjusted.load(Ordering::Relaxed))
     }
 
@@ -58,6 +60,13 @@ impl Clock for SteadyClock {
     fn adjust(&self, ahead: i64) {
         self.adjusted.fetch_add(ahead, Ordering::Relaxed);
     }
+}
+
+/// Time since the machine started. It runs forward only and, unlike most such clocks, also while
+/// the machine sleeps: a lease must not outlive the sleep of who gave it.
+fn since_boot_millis() -> i64 {
+    let now = clock_gettime(ClockId::Boottime);
+    now.tv_sec * 1_000 + now.tv_nsec / 1_000_000
 }
 
 /// The machine's wall clock.

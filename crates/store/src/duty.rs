@@ -84,7 +84,6 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the store could not.
     pub async fn join(&self, name: &str) -> Result<NodeState, StoreError> {
-        self.become_member(None);
         let state = self
             .node(NodeChange::Join {
                 name: name.to_owned(),
@@ -120,10 +119,13 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the store could not.
     pub async fn leave(&self) -> Result<(), StoreError> {
-        if let Some(member) = self.member() {
-            self.node(NodeChange::Leave(member)).await?;
-            self.become_member(None);
-        }
+        let Some(member) = self.member() else {
+            return Ok(());
+        };
+        // Whatever it still holds nobody will settle, and without its row nobody would look for it.
+        self.abandon_all(member.node).await?;
+        self.node(NodeChange::Leave(member)).await?;
+        self.become_member(None);
         Ok(())
     }
 
@@ -156,19 +158,7 @@ impl Store {
                 return Ok(0);
             }
         }
-        let mut unknown = 0;
-        loop {
-            let held = self.overdue(Some(node.node), BITE).await?;
-            let last = held.len() < BITE;
-            let abandon = |record: Record| {
-                let fence: Fence = record.entry.fence;
-                (record.effect, Command::Abandon { fence })
-            };
-            unknown += self.put_through(held.into_iter().map(abandon)).await?;
-            if last {
-                break;
-            }
-        }
+        let unknown = self.abandon_all(node.node).await?;
         // Nothing is left of it, so the row may go; if this process dies first, the next one goes on.
         self.node(NodeChange::Leave(Membership {
             node: node.node,
@@ -177,6 +167,23 @@ impl Store {
         .await?;
         tracing::warn!(node = node.node, name = %node.name, unknown, "took over from a dead node");
         Ok(unknown)
+    }
+
+    /// Calls everything unknown that a node holds; gives how much that was.
+    async fn abandon_all(&self, node: u64) -> Result<usize, StoreError> {
+        let mut unknown = 0;
+        loop {
+            let held = self.overdue(Some(node), BITE).await?;
+            let last = held.len() < BITE;
+            let abandon = |record: Record| {
+                let fence: Fence = record.entry.fence;
+                (record.effect, Command::Abandon { fence })
+            };
+            unknown += self.put_through(held.into_iter().map(abandon)).await?;
+            if last {
+                return Ok(unknown);
+            }
+        }
     }
 
     async fn node(&self, change: NodeChange) -> Result<Option<NodeState>, StoreError> {

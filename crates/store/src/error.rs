@@ -49,6 +49,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether it is certain that nothing was written, so that the same can be tried again.
+    #[must_use]
+    pub fn wrote_nothing(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Overloaded { .. }
+                | StoreError::Unavailable { .. }
+                | StoreError::Full { .. }
+                | StoreError::Fenced
+        )
+    }
+
     /// The same news for one more caller; the source is told in words, as it cannot be shared.
     #[must_use]
     pub fn again(&self) -> StoreError {

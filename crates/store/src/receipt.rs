@@ -90,10 +90,32 @@ struct Held {
     counted: HashMap<([u8; 16], &'static str), Receipt>,
 }
 
+impl Held {
+    /// Counts it only; not even that if the counts of [`MAX_WAITING`] effects wait already.
+    fn count(&mut self, mut receipt: Receipt) -> ReceiptId {
+        let hash = receipt.effect.hash();
+        receipt.id = ReceiptId(hash);
+        receipt.counted = true;
+        let (id, key) = (receipt.id, (hash, receipt.verdict.name()));
+        if let Some(counted) = self.counted.get_mut(&key) {
+            counted.count += receipt.count;
+            counted.at = counted.at.max(receipt.at);
+        } else if self.counted.len() < MAX_WAITING {
+            self.counted.insert(key, receipt);
+        } else {
+            tracing::warn!(
+                limit = MAX_WAITING,
+                "too many receipts wait; one was dropped"
+            );
+        }
+        id
+    }
+}
+
 impl Waiting {
     /// Takes a receipt. `on_record` is how many refusals of this effect are written already.
     /// Gives the id to answer with: its own, or that of the count it went into.
-    pub(crate) fn add(&self, mut receipt: Receipt, hash: [u8; 16], on_record: u64) -> ReceiptId {
+    pub(crate) fn add(&self, receipt: Receipt, hash: [u8; 16], on_record: u64) -> ReceiptId {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let held = &mut *held;
         let waiting = held.waiting.entry(hash).or_default();
@@ -103,17 +125,15 @@ impl Waiting {
             held.full.push(receipt);
             return id;
         }
-        receipt.id = ReceiptId(hash);
-        receipt.counted = true;
-        let id = receipt.id;
-        held.counted
-            .entry((hash, receipt.verdict.name()))
-            .and_modify(|counted| {
-                counted.count += 1;
-                counted.at = receipt.at;
-            })
-            .or_insert(receipt);
-        id
+        held.count(receipt)
+    }
+
+    /// Takes back what could not be written, as counts: they are small and bounded.
+    pub(crate) fn put_back(&self, receipts: Vec<Receipt>) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for receipt in receipts {
+            held.count(receipt);
+        }
     }
 
     /// Everything that waits, to be written.

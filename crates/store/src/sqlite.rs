@@ -8,6 +8,7 @@
 //! fails to sync ends the store.
 
 mod blobs;
+mod checkpoint;
 mod conditions;
 mod connect;
 mod effects;
@@ -89,7 +90,7 @@ impl Sqlite {
             context: Arc::clone(&context),
         });
         let (group, requests) = group(options.queue);
-        let writer = writer::Writer::new(connection, context, options.batch);
+        let writer = writer::Writer::new(connection, context, options)?;
         let writer = thread::Builder::new()
             .name("semel-writer".to_owned())
             .spawn(move || writer.run(requests))
@@ -136,6 +137,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A ledger that was last used so long ago is worth a word: a clock that is a year ahead looks the same.
+const LONG_ABSENCE_MILLIS: i64 = 7 * 86_400_000;
+
 /// Time on record is never gone back on: a wall clock that was set back since would make leases
 /// longer than they were promised.
 fn not_before(connection: &Connection, context: &Context) -> Result<(), OpenError> {
@@ -149,6 +153,12 @@ fn not_before(connection: &Connection, context: &Context) -> Result<(), OpenErro
                 source: source.into(),
             })?;
     let behind = latest.map_or(0, |latest| latest - context.clock.now().0);
+    if behind < -LONG_ABSENCE_MILLIS {
+        tracing::warn!(
+            ahead_ms = -behind,
+            "nothing was recorded for a long time, or the clock is ahead: what it says decides what is forgotten"
+        );
+    }
     if behind > 0 {
         let recorded = Time(latest.unwrap_or_default()).0;
         tracing::warn!(

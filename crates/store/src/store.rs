@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use semel_ledger::{Command, EffectId, Entry, Time, Verdict, apply};
+use semel_ledger::{After, Command, EffectId, Entry, Time, Verdict, apply};
 use tokio::sync::watch;
 
 use crate::change::{Answer, Answered, Change, Content, EffectChange};
@@ -149,7 +149,7 @@ impl Store {
     /// and nobody may claim for a node, or a life of one, that it is not.
     fn committing_as(&self, changes: &[Change]) -> Result<Option<Membership>, StoreError> {
         let joins = |change: &Change| matches!(change, Change::Node(NodeChange::Join { .. }));
-        if changes.iter().any(joins) {
+        if !changes.is_empty() && changes.iter().all(joins) {
             return Ok(None);
         }
         let member = self.member();
@@ -209,7 +209,8 @@ impl Store {
             return Ok(None);
         };
         let step = apply(Some(&record.entry), &change.command, self.now());
-        if step.after != semel_ledger::After::Same {
+        // A grant, even one given again, is for the writer: it knows who may commit.
+        if step.after != After::Same || matches!(step.verdict, Verdict::Granted | Verdict::First) {
             return Ok(None);
         }
         let entry = Some(record.entry);
@@ -251,14 +252,24 @@ impl Store {
     /// Writes the receipts that wait.
     ///
     /// # Errors
-    /// [`StoreError`] if the store could not; these receipts are then lost, and only they.
+    /// [`StoreError`] if the store could not. The receipts then wait on as counts, unless they may
+    /// have been written.
     pub async fn write_receipts(&self) -> Result<usize, StoreError> {
         let receipts = self.waiting.take();
         let count = receipts.len();
-        if count > 0 {
-            self.commit(vec![Change::Receipts(receipts)]).await?;
+        if count == 0 {
+            return Ok(0);
         }
-        Ok(count)
+        let written = self.commit(vec![Change::Receipts(receipts.clone())]).await;
+        match written {
+            Ok(_) => Ok(count),
+            Err(error) => {
+                if error.wrote_nothing() {
+                    self.waiting.put_back(receipts);
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Goes on writing receipts behind the answers, for as long as it is polled.

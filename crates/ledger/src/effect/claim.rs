@@ -151,9 +151,9 @@ pub(super) fn once(entry: &Entry, claim: &Claim, now: Time) -> Step {
     if claim.is_behind(entry) {
         match entry.state {
             // The answer to this very question was lost and it is asked again.
-            State::Done => return Step::same(Verdict::First),
+            State::Done if !claim.conflicts_with(entry) => return Step::same(Verdict::First),
             State::Failed | State::Released | State::Unknown => return Step::same(Verdict::Stale),
-            State::Claimed | State::Undone | State::Review => {}
+            State::Claimed | State::Done | State::Undone | State::Review => {}
         }
     }
     match way(entry, claim, now) {

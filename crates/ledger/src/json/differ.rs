@@ -1,6 +1,8 @@
 //! Which members of two canonical values differ, as JSON pointers. Never shows a value: the
 //! place is enough to find the mistake, and values may be secret.
 
+use std::collections::{HashMap, HashSet};
+
 use super::Canonical;
 
 /// The places at which two values differ, at most `limit` of them.
@@ -60,15 +62,11 @@ fn paired_members<'a>(a: &'a str, b: &'a str) -> Vec<Pair<'a>> {
         items(a).into_iter().map(split).collect(),
         items(b).into_iter().map(split).collect(),
     );
-    let find = |members: &[(&str, &'a str)], name: &str| {
-        members
-            .iter()
-            .find(|(other, _)| *other == name)
-            .map(|(_, value)| *value)
-    };
-    let only_b = b.iter().filter(|(name, _)| find(&a, name).is_none());
+    let by_name: HashMap<&str, &'a str> = b.iter().copied().collect();
+    let names: HashSet<&str> = a.iter().map(|(name, _)| *name).collect();
+    let only_b = b.iter().filter(|(name, _)| !names.contains(name));
     a.iter()
-        .map(|(name, value)| (pointer_step(name), Some(*value), find(&b, name)))
+        .map(|(name, value)| (pointer_step(name), Some(*value), by_name.get(name).copied()))
         .chain(only_b.map(|(name, value)| (pointer_step(name), None, Some(*value))))
         .collect()
 }

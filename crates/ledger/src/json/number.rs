@@ -87,7 +87,9 @@ fn normalise(negative: bool, digits: &[u8], whole: usize, exponent: Option<i64>)
 
 /// Writes the canonical spelling; `None` if the number is out of range.
 pub(super) fn write(number: &Spelled, out: &mut String) -> Option<()> {
-    let point = number.point.filter(|p| (p - 1).abs() <= MAX_EXPONENT)?;
+    let point = number
+        .point
+        .filter(|p| p.saturating_sub(1).saturating_abs() <= MAX_EXPONENT)?;
     let digits = std::str::from_utf8(&number.digits).ok()?;
     if digits.is_empty() {
         out.push('0');

@@ -45,11 +45,9 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
         "PRAGMA auto_vacuum = INCREMENTAL;
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = {synchronous};
-         PRAGMA wal_autocheckpoint = {};
          PRAGMA journal_size_limit = 67108864;
          PRAGMA cache_size = -65536;
-         PRAGMA temp_store = MEMORY;",
-        options.checkpoint_pages
+         PRAGMA temp_store = MEMORY;"
     );
     connection.execute_batch(&settings).map_err(refused)?;
     Ok(connection)

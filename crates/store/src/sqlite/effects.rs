@@ -169,7 +169,9 @@ impl Batch<'_> {
             }
             Write::Insert(mut record) => {
                 delete(connection, before.as_ref())?;
-                self.insert(&mut record, &contents)?;
+                if !self.insert(&mut record, &contents)? {
+                    return Err(rusqlite::Error::StatementChangedRows(0));
+                }
                 Some(record)
             }
             Write::Delete => {

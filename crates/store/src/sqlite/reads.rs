@@ -27,15 +27,17 @@ pub(super) struct Readers {
 }
 
 impl Readers {
+    /// Uses whichever is free. The first is kept for short questions, so that they never wait
+    /// for a long one.
     fn ask<T>(
         &self,
+        at_length: bool,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let free = self
-            .connections
-            .iter()
-            .find_map(|reader| reader.try_lock().ok());
-        let reader = free.unwrap_or_else(|| locked(&self.connections[0]));
+        let kept = usize::from(at_length && self.connections.len() > 1);
+        let open = &self.connections[kept..];
+        let free = open.iter().find_map(|reader| reader.try_lock().ok());
+        let reader = free.unwrap_or_else(|| locked(&open[0]));
         ask(&reader).map_err(|error| classify(error, &self.context))
     }
 }
@@ -46,7 +48,7 @@ impl Sqlite {
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let readers = Arc::clone(&self.readers);
-        let asked = tokio::task::spawn_blocking(move || readers.ask(ask));
+        let asked = tokio::task::spawn_blocking(move || readers.ask(true, ask));
         asked.await.map_err(|source| StoreError::Unavailable {
             source: source.into(),
         })?
@@ -55,7 +57,7 @@ impl Sqlite {
     #[expect(clippy::unused_async, reason = "all backends have the same methods")]
     pub(crate) async fn load(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
         self.readers
-            .ask(|connection| effects::load(connection, effect))
+            .ask(false, |connection| effects::load(connection, effect))
     }
 
     pub(crate) async fn list(&self, filter: Filter, now: Time) -> Result<Page<Record>, StoreError> {

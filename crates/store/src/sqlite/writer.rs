@@ -6,13 +6,15 @@ use std::sync::Arc;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
+use super::checkpoint::Checkpoints;
 use super::effects::{Batch, Scopes, Statements};
 use super::failure::classify;
 use super::{Ask, blobs, nodes, receipts};
 use crate::change::{Answer, Change};
-use crate::error::StoreError;
+use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
 use crate::node::Membership;
+use crate::open::Options;
 use crate::store::Context;
 
 type Waiting = Request<Ask, Vec<Answer>>;
@@ -21,12 +23,13 @@ type Reply = oneshot::Sender<Result<Vec<Answer>, StoreError>>;
 type Answers = Vec<Result<Vec<Answer>, StoreError>>;
 
 /// How many free pages one commit gives back to the file system.
-const VACUUM_PAGES: u32 = 2000;
+const VACUUM_PAGES: u32 = 5000;
 
 pub(super) struct Writer {
     connection: Connection,
     context: Arc<Context>,
     scopes: Scopes,
+    checkpoints: Checkpoints,
     batch: usize,
 }
 
@@ -42,13 +45,19 @@ impl Drop for Alarm {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, context: Arc<Context>, batch: usize) -> Writer {
-        Writer {
+    pub(super) fn new(
+        mut connection: Connection,
+        context: Arc<Context>,
+        options: &Options,
+    ) -> Result<Writer, OpenError> {
+        let checkpoints = Checkpoints::of(&mut connection, options.checkpoint_pages)?;
+        Ok(Writer {
             connection,
             context,
             scopes: Scopes::default(),
-            batch,
-        }
+            checkpoints,
+            batch: options.batch.max(1),
+        })
     }
 
     /// Writes until every caller's end of the queue is gone or the store has failed.
@@ -60,7 +69,9 @@ impl Writer {
                 .drain(..)
                 .map(|request| (request.ask, request.reply))
                 .unzip();
-            if !answer(self.write(asks), replies) {
+            let sound = answer(self.write(asks), replies);
+            let (checkpoints, connection) = (&self.checkpoints, &self.connection);
+            if !sound || checkpoints.run_if_due(connection, &self.context).is_err() {
                 return;
             }
         }
@@ -160,11 +171,18 @@ fn apply_all(batch: &mut Batch<'_>, ask: Ask) -> rusqlite::Result<Vec<Answer>> {
             .collect(),
         Ask::GiveBack => {
             while blobs::drop_unused(batch.connection, batch.now)? > 0 {}
-            let vacuum = format!("PRAGMA incremental_vacuum({VACUUM_PAGES})");
-            batch.connection.execute_batch(&vacuum)?;
+            give_back_pages(batch.connection)?;
             Ok(Vec::new())
         }
     }
+}
+
+/// Each step of this statement gives one page back, so it is stepped to its end.
+fn give_back_pages(connection: &Connection) -> rusqlite::Result<()> {
+    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))?;
+    let mut pages = vacuum.query([])?;
+    while pages.next()?.is_some() {}
+    Ok(())
 }
 
 fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {

@@ -84,9 +84,10 @@ CREATE TABLE tallies (
 -- Long values, once each, and who needs them.
 CREATE TABLE blobs (
     hash    BLOB    NOT NULL PRIMARY KEY,
-    content BLOB    NOT NULL,
-    at      INTEGER NOT NULL
+    at      INTEGER NOT NULL,
+    content BLOB    NOT NULL
 ) STRICT;
+CREATE INDEX blobs_by_age ON blobs (at);
 CREATE TABLE blob_uses (
     hash   BLOB    NOT NULL,
     effect INTEGER NOT NULL REFERENCES effects (seq),
