@@ -11,6 +11,7 @@ mod kill;
 mod locks;
 mod opening;
 mod script;
+mod space;
 mod together;
 
 use std::path::{Path, PathBuf};
