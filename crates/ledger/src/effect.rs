@@ -12,6 +12,7 @@
 //!                                 │ ├────claim, rule skip───▶ done
 //!                                 │ └────claim, rule ask────▶ review
 //!                                 └─ or review ──person──▶ done │ failed │ released (resend)
+//!  failed, released ──import──▶ done
 //!  done, failed, released, undone ──kept──▶ tombstone ──remembered──▶ (absent)
 //! ```
 //!
@@ -161,7 +162,7 @@ fn apply_present(entry: &Entry, command: &Command, now: Time) -> Step {
             decision, digest, ..
         } => decide::decide(entry, *decision, *digest, now),
         Command::Undo { digest } => decide::undo(entry, *digest, now),
-        Command::Import { .. } => Step::same(Verdict::Exists),
+        Command::Import { remember, .. } => sweep::import(entry, *remember, now),
         Command::Sweep { keep } => sweep::sweep(entry, *keep, now),
     }
 }

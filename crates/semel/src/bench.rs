@@ -102,7 +102,13 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
         progress,
         opened: 0,
     };
-    let report = bench.measure().await?;
+    let report = bench.measure().await;
+    if let Some(url) = &bench.plan.postgres {
+        let ledgers = (1..=bench.opened).map(|number| schema(&format!("store_{number}")));
+        let made: Vec<String> = ledgers.chain([schema("growth")]).collect();
+        by_hand::clean_up(url, &made).await?;
+    }
+    let report = report?;
     bench.progress.finish_and_clear();
     Ok((serde_json::to_value(&report)?, report.text()))
 }
@@ -153,7 +159,10 @@ impl Bench {
 
     async fn open(&self, name: &str) -> anyhow::Result<Arc<Store>> {
         let location = match &self.plan.postgres {
-            Some(url) => Location::Postgres(in_schema(url, &format!("semel_bench_{name}"))),
+            Some(url) => {
+                by_hand::clean_up(url, &[schema(name)]).await?;
+                Location::Postgres(in_schema(url, &schema(name)))
+            }
             None => Location::Sqlite(self.directory().join(format!("{name}.db"))),
         };
         Ok(Arc::new(Store::open(&location, Options::default()).await?))
@@ -319,6 +328,10 @@ fn line(work: Work, measured: Measured, reference: &[Measured]) -> Line {
         measured,
         ratio: ratio.filter(|_| work != Work::Duplicates),
     }
+}
+
+fn schema(name: &str) -> String {
+    format!("semel_bench_{name}")
 }
 
 fn in_schema(url: &str, schema: &str) -> String {

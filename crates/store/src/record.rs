@@ -167,6 +167,12 @@ fn updated(
             record.blobs = content.blobs;
             record.external_id = content.external_id.or(record.external_id);
         }
+        Command::Import { .. } if moved => {
+            record.input = None;
+            record.result = content.result.map(|result| keep(result, blobs));
+            record.note = content.note;
+            record.external_id = content.external_id.or(record.external_id);
+        }
         Command::Decide { .. } | Command::Undo { .. } if moved && entry.settled.is_some() => {
             record.note = content.note;
         }

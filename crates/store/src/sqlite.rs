@@ -18,14 +18,12 @@ mod nodes;
 mod reads;
 mod receipts;
 mod row;
+mod time;
 mod writer;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-
-use rusqlite::Connection;
-use semel_ledger::Time;
 
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
@@ -81,7 +79,7 @@ impl Sqlite {
         let mut connection = connect::for_writing(path, options)?;
         migrate::migrate(&mut connection)?;
         connect::check_durable(&connection, options)?;
-        not_before(&connection, &context)?;
+        time::keep(&connection, &*context.clock).map_err(connect::refused)?;
         let connections = (0..options.connections.max(1))
             .map(|_| connect::for_reading(path, options).map(Mutex::new))
             .collect::<Result<_, _>>()?;
@@ -135,38 +133,4 @@ impl Sqlite {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A ledger that was last used so long ago is worth a word: a clock that is a year ahead looks the same.
-const LONG_ABSENCE_MILLIS: i64 = 7 * 86_400_000;
-
-/// Time on record is never gone back on: a wall clock that was set back since would make leases
-/// longer than they were promised.
-fn not_before(connection: &Connection, context: &Context) -> Result<(), OpenError> {
-    // Not `claimed_at`: an import may claim any time for what it tells of, even one to come.
-    const RECENT: &str = "SELECT max(changed_at) FROM (SELECT changed_at
-                          FROM effects WHERE tombstone = 0 ORDER BY seq DESC LIMIT 1000)";
-    let latest: Option<i64> =
-        connection
-            .query_row(RECENT, [], |row| row.get(0))
-            .map_err(|source| OpenError::Database {
-                source: source.into(),
-            })?;
-    let behind = latest.map_or(0, |latest| latest - context.clock.now().0);
-    if behind < -LONG_ABSENCE_MILLIS {
-        tracing::warn!(
-            ahead_ms = -behind,
-            "nothing was recorded for a long time, or the clock is ahead: what it says decides what is forgotten"
-        );
-    }
-    if behind > 0 {
-        let recorded = Time(latest.unwrap_or_default()).0;
-        tracing::warn!(
-            behind_ms = behind,
-            recorded,
-            "the clock is behind the ledger; going on from the ledger's time"
-        );
-        context.clock.adjust(behind);
-    }
-    Ok(())
 }

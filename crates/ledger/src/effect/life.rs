@@ -26,11 +26,13 @@ pub enum Cause {
     Decided(Decision),
     /// It was taken back.
     Undone,
+    /// It was told to have happened before, although an attempt here failed or was given back.
+    Imported,
 }
 
 impl Cause {
     /// Every cause, in the order of their numbers in the stores.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 13] = [
         Cause::ClaimedAgain,
         Cause::Failed,
         Cause::Released,
@@ -43,6 +45,7 @@ impl Cause {
         Cause::Decided(Decision::Resend),
         Cause::Decided(Decision::Failed),
         Cause::Undone,
+        Cause::Imported,
     ];
 
     /// The words for it, the same everywhere.
@@ -61,6 +64,7 @@ impl Cause {
             Cause::Decided(Decision::Resend) => "decided_resend",
             Cause::Decided(Decision::Failed) => "decided_failed",
             Cause::Undone => "undone",
+            Cause::Imported => "imported",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where entries come from when Semel was not there yet, and where they go when they are old.
 
-use super::{After, Entry, Fence, Owner, State, Step, Verdict};
+use super::{After, Cause, Entry, Fence, Owner, State, Step, Verdict};
 use crate::time::{Millis, Time};
 
 /// Something that happened before Semel was there. Protects from `now` on, whenever it happened.
@@ -20,6 +20,24 @@ pub(super) fn imported(at: Time, remember: Millis, now: Time) -> Entry {
         settled: None,
         tombstone: false,
     }
+}
+
+/// An import over what is on record: only where nothing is known to have happened does it say
+/// something new.
+pub(super) fn import(entry: &Entry, remember: Millis, now: Time) -> Step {
+    if !matches!(entry.state, State::Failed | State::Released) {
+        return Step::same(Verdict::Exists);
+    }
+    let done = Entry {
+        state: State::Done,
+        fingerprint: None,
+        remember,
+        changed_at: now,
+        settled: None,
+        tombstone: false,
+        ..*entry
+    };
+    Step::moved(entry, done, Cause::Imported, Verdict::Imported)
 }
 
 /// Leaves a tombstone of what is settled and no longer kept in full.

@@ -90,6 +90,16 @@ impl History {
                 self.end(Ending::Happened, now, None);
                 Verdict::Imported
             }
+            Command::Import { remember, .. }
+                if matches!(
+                    self.ending(),
+                    Some((Ending::DidNot | Ending::GivenBack, ..))
+                ) =>
+            {
+                self.0.push(Fact::Imported { remember });
+                self.end(Ending::Happened, now, None);
+                Verdict::Imported
+            }
             Command::Import { .. } => Verdict::Exists,
             Command::Lapse => Verdict::Kept,
             Command::Sweep { keep } => self.sweep(keep, now),
@@ -222,7 +232,7 @@ impl History {
         let granted = self
             .life()
             .iter()
-            .rposition(|fact| matches!(fact, Fact::Granted(_)));
+            .rposition(|fact| matches!(fact, Fact::Granted(_) | Fact::Imported { .. }));
         let tombstone = self.life()[granted.unwrap_or(0)..]
             .iter()
             .any(|fact| matches!(fact, Fact::Tombstoned));
@@ -336,11 +346,12 @@ impl History {
     }
 
     /// Whether the claim's input is the one this effect stood for, as far as both were said.
-    /// What was said before an attempt that did nothing counts no more.
+    /// What was said before an attempt that did nothing, or an import, counts no more.
     fn agrees(&self, claim: &Claim) -> bool {
         let failed = |fact: &&Fact| {
             let how = Ending::DidNot;
-            matches!(fact, Fact::Ended { how: found, .. } if *found == how)
+            matches!(fact, Fact::Imported { .. })
+                || matches!(fact, Fact::Ended { how: found, .. } if *found == how)
         };
         let since = self.life().iter().rev().take_while(|fact| !failed(fact));
         let first = since.into_iter().find_map(|fact| match fact {

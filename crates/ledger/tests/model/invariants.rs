@@ -246,7 +246,7 @@ pub(crate) fn every_move_is_explained(moments: &[Moment]) -> Kept {
 }
 
 /// The arrows of the picture at the top of the machine, by name.
-pub(crate) const ARROWS: [(State, &str, State); 20] = {
+pub(crate) const ARROWS: [(State, &str, State); 22] = {
     use State::{Claimed, Done, Failed, Released, Review, Undone, Unknown};
     [
         (Claimed, "failed", Failed),
@@ -269,6 +269,8 @@ pub(crate) const ARROWS: [(State, &str, State); 20] = {
         (Review, "decided_failed", Failed),
         (Review, "decided_resend", Released),
         (Done, "undone", Undone),
+        (Failed, "imported", Done),
+        (Released, "imported", Done),
     ]
 };
 

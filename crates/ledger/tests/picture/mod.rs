@@ -81,6 +81,10 @@ fn walk(from: State, cause: &str, to: State) -> (Command, Time) {
         "decided_failed" => decide(Decision::Failed),
         "decided_resend" => decide(Decision::Resend),
         "undone" => Command::Undo { digest: DIGEST },
+        "imported" => Command::Import {
+            at: NOW,
+            remember: Millis::days(30),
+        },
         _ => panic!("no command walks {from:?} --{cause}--> {to:?}"),
     };
     (command, NOW)

@@ -30,6 +30,16 @@ async fn connect(url: &str) -> anyhow::Result<Client> {
     Ok(client)
 }
 
+/// Drops what the bench makes in a database, before and after.
+pub(super) async fn clean_up(url: &str, schemas: &[String]) -> anyhow::Result<()> {
+    let admin = connect(url).await?;
+    for schema in schemas {
+        let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
+        admin.batch_execute(&drop).await?;
+    }
+    Ok(())
+}
+
 /// Claims in one transaction each, over [`CONNECTIONS`] connections.
 pub(super) async fn measure(url: &str, bounds: Bounds) -> anyhow::Result<Measured> {
     let admin = connect(url).await?;

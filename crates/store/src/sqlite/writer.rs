@@ -170,7 +170,7 @@ fn apply_all(batch: &mut Batch<'_>, ask: Ask) -> rusqlite::Result<Vec<Answer>> {
             .map(|change| apply(batch, change))
             .collect(),
         Ask::GiveBack => {
-            while blobs::drop_unused(batch.connection, batch.now)? > 0 {}
+            blobs::drop_unused(batch.connection, batch.now)?;
             give_back_pages(batch.connection)?;
             Ok(Vec::new())
         }

@@ -126,3 +126,35 @@ async fn what_an_import_says_of_the_past_or_future_does_not_move_the_clock() {
         "everything would be forgotten at once"
     );
 }
+
+/// Opens the file as a process of this boot would, and tells how far its time is ahead of the wall.
+async fn ahead_of_the_wall(path: &Path) -> i64 {
+    let store = Store::open(&Location::Sqlite(path.to_owned()), Options::default()).await;
+    let store = store.expect("it opens");
+    let ahead = store.now().0 - wall_millis();
+    store.close().await.expect("it closes");
+    ahead
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wall_that_is_set_in_the_same_boot_is_not_followed() {
+    const HOUR: i64 = 3_600_000;
+    let (_directory, path) = database();
+    assert!(ahead_of_the_wall(&path).await.abs() < 60_000);
+    for hours in [1, -1, 24 * 365] {
+        // As if the wall had been set by so much since the file was first opened.
+        let connection = Connection::open(&path).expect("the file opens");
+        let set = "UPDATE clock SET time = time + ?";
+        connection.execute(set, [hours * HOUR]).expect("it is set");
+        let ahead = ahead_of_the_wall(&path).await;
+        assert!((ahead - hours * HOUR).abs() < 60_000, "{hours}: {ahead}");
+        connection.execute(set, [-hours * HOUR]).expect("it is set");
+    }
+    let connection = Connection::open(&path).expect("the file opens");
+    let reboot = "UPDATE clock SET boot = zeroblob(16), time = time + 3600000";
+    connection.execute(reboot, []).expect("it is set");
+    assert!(
+        ahead_of_the_wall(&path).await.abs() < 60_000,
+        "another boot asks the wall"
+    );
+}

@@ -95,6 +95,14 @@ CREATE TABLE blob_uses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blob_uses_by_effect ON blob_uses (effect);
 
+-- What time it was when this boot of this machine first opened the file. Whoever opens it later in
+-- the same boot counts on from here, so that a wall clock that is set moves no lease and forgets nothing.
+CREATE TABLE clock (
+    boot       BLOB    NOT NULL PRIMARY KEY,
+    booted_for INTEGER NOT NULL,
+    time       INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Who may call, by the hash of their token.
 CREATE TABLE tokens (
     id         TEXT    NOT NULL PRIMARY KEY,
