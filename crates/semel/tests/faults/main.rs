@@ -10,10 +10,13 @@
 )]
 
 mod client;
+mod cron;
 mod ended;
+mod full;
 mod killed;
 mod load;
 mod node;
+mod nodes;
 #[path = "../cli/support.rs"]
 #[allow(dead_code, reason = "shared with the tests of the command line")]
 mod support;

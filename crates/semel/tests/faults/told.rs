@@ -35,6 +35,13 @@ pub(crate) struct Told {
 }
 
 impl Told {
+    /// The same books, for a copy of the ledger that goes its own way.
+    pub(crate) fn copy(&self) -> Told {
+        Told {
+            records: Mutex::new(self.records.lock().unwrap().clone()),
+        }
+    }
+
     fn note<T>(&self, key: &str, write: impl FnOnce(&mut Record) -> T) -> T {
         let mut records = self.records.lock().unwrap();
         write(records.entry(key.to_owned()).or_default())
