@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::client::Client;
 use crate::node::{Node, serve, token_in};
-use crate::support::{Home, stdout, told as all_of};
+use crate::support::{Home, signal, stdout, told as all_of, until};
 use crate::told::{Told, stranger};
 
 const KEYS: usize = 50;
@@ -153,4 +153,37 @@ fn a_token_of_one_node_opens_the_other() {
     assert_eq!(answer.status, 201, "{answer:?}");
     let refused = pair.two.client("smt_wrong").claim("k", &stranger());
     assert_eq!(refused.unwrap().status, 401);
+}
+
+/// A node that was stopped for longer than its lease wakes up as a stranger to its own past.
+#[test]
+fn a_node_that_slept_through_its_lease_is_replaced_and_joins_again() {
+    let pair = Pair::start();
+    let told = Told::default();
+    let [mut one, mut two] = pair.clients();
+    for number in 0..10 {
+        assert!(claims(&mut one, &told, number));
+    }
+    signal(pair.one.child.id(), "STOP");
+    until("the other takes over", || {
+        pair.two.said().contains("took over").then_some(())
+    });
+    for number in 0..10 {
+        assert!(!claims(&mut two, &told, number), "still its holder's");
+        assert!(claims(&mut two, &told, 100 + number));
+    }
+    signal(pair.one.child.id(), "CONT");
+    // A connection that was idle for so long may be closed; a new one is answered.
+    let mut one = pair.one.client(&pair.token);
+    let token = stranger();
+    until("it writes again", || {
+        let answer = told.claim(&mut one, "awake", &token).unwrap();
+        assert!([201, 503].contains(&answer.status), "{answer:?}");
+        (answer.status == 201).then_some(())
+    });
+    for number in 0..10 {
+        assert!(!claims(&mut one, &told, 100 + number), "granted meanwhile");
+    }
+    assert_eq!(told.holds(&mut one), (21, 0));
+    assert_eq!(told.holds(&mut two), (0, 21));
 }
