@@ -23,7 +23,7 @@ pub(crate) fn until_broken(
 ) {
     let acknowledged = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        for caller in 0..CALLERS {
+        let call = |caller| {
             let mut client = node.client(token);
             let acknowledged = &acknowledged;
             scope.spawn(move || {
@@ -37,9 +37,14 @@ pub(crate) fn until_broken(
                     }
                     acknowledged.fetch_add(1, Ordering::Relaxed);
                 }
-            });
-        }
+            })
+        };
+        let callers: Vec<_> = (0..CALLERS).map(call).collect();
         until("enough is acknowledged", || {
+            let given_up = callers
+                .iter()
+                .any(std::thread::ScopedJoinHandle::is_finished);
+            assert!(!given_up, "a caller gave up before anything was broken");
             (acknowledged.load(Ordering::Relaxed) >= enough).then_some(())
         });
         break_it(node);

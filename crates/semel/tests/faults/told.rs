@@ -47,19 +47,20 @@ impl Told {
         write(records.entry(key.to_owned()).or_default())
     }
 
-    /// Claims and keeps the answer: whether the key is now this token's.
+    /// Claims and keeps the answer. Fails if somebody else has the key.
     pub(crate) fn claim(&self, client: &mut Client, key: &str, token: &str) -> Option<Answer> {
         let answer = client.claim(key, token);
         if answer.as_ref().is_some_and(|answer| answer.status == 201) {
-            self.note(key, |record| {
+            let record = self.note(key, |record| {
                 record.granted.insert(token.to_owned());
                 record.standing = Standing::Held(token.to_owned());
-                let most = 1 + record.freed;
-                assert!(
-                    record.granted.len() <= most,
-                    "{key} granted twice: {record:?}"
-                );
+                record.clone()
             });
+            let most = 1 + record.freed;
+            assert!(
+                record.granted.len() <= most,
+                "{key} granted twice: {record:?}"
+            );
         } else {
             self.note(key, |_| ());
         }
