@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use semel_ledger::{EffectId, Scope, State as EffectState};
-use semel_store::{Filter, ReceiptFilter, Record, Store};
+use semel_ledger::{EffectId, Scope, State as EffectState, Time};
+use semel_store::{Filter, Receipt, ReceiptFilter, Record, Store, Turn};
 
 use crate::app::App;
 use crate::guard::missing;
@@ -99,10 +99,31 @@ pub(crate) async fn show(
             ..ReceiptFilter::default()
         })
         .await?;
-    let now = store.now();
+    Ok(life(record, &texts, &turns, &receipts.items, store.now()))
+}
+
+/// The same after a change that is written: if more cannot be read, what is in hand is shown, as
+/// an error would say that nothing was written.
+pub(crate) async fn show_written(store: &Store, effect: &EffectId, record: &Record) -> Response {
+    match show(store, effect, record).await {
+        Ok(response) => response,
+        Err(problem) => {
+            tracing::warn!(why = problem.detail(), "only part of an effect is shown");
+            life(record, &Texts::inline(record), &[], &[], store.now())
+        }
+    }
+}
+
+fn life(
+    record: &Record,
+    texts: &Texts,
+    turns: &[Turn],
+    receipts: &[Receipt],
+    now: Time,
+) -> Response {
     let mut out = Object::new();
-    view::effect(&mut out, record, &texts, now);
-    view::life(&mut out, record, &turns, now);
-    out.list("receipts", &receipts.items, view::receipt);
-    Ok(out.respond(StatusCode::OK))
+    view::effect(&mut out, record, texts, now);
+    view::life(&mut out, record, turns, now);
+    out.list("receipts", receipts, view::receipt);
+    out.respond(StatusCode::OK)
 }
