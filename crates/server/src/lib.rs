@@ -27,6 +27,7 @@ mod metrics;
 mod once;
 mod out;
 mod path;
+mod patient;
 mod problem;
 mod query;
 mod receipts;
