@@ -13,6 +13,7 @@ mod app;
 mod auth;
 mod blobs;
 mod body;
+mod budget;
 mod claiming;
 mod code;
 mod connection;
