@@ -7,6 +7,7 @@ use semel_ledger::Millis;
 use semel_store::{Store, StoreError};
 
 use crate::auth::Registry;
+use crate::budget::Budget;
 use crate::metrics::Metrics;
 
 /// How a server behaves. The default suits one machine.
@@ -45,6 +46,9 @@ impl Default for Settings {
     }
 }
 
+/// How many bytes of bodies are held at once.
+const BODIES: usize = 256 * 1024 * 1024;
+
 /// What every request shares: the store, who may call, what is counted, the limits.
 #[derive(Debug)]
 pub struct App {
@@ -52,6 +56,7 @@ pub struct App {
     pub(crate) settings: Settings,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
+    pub(crate) bodies: Budget,
 }
 
 impl App {
@@ -67,6 +72,7 @@ impl App {
             settings,
             registry,
             metrics: Metrics::new(),
+            bodies: Budget::new(BODIES),
         }))
     }
 

@@ -107,5 +107,5 @@ fn unauthorized() -> Problem {
         Code::Unauthorized,
         "a valid bearer token is needed for this request",
     )
-    .fix("send `Authorization: Bearer smt_…`; the first token is in the file `token` of the data directory, `semel tokens add NAME` makes another")
+    .fix("send `Authorization: Bearer smt_…`; the first token is in the file `token` of the data directory, `semel tokens create NAME` makes another")
 }

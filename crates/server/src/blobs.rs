@@ -32,7 +32,7 @@ pub(crate) async fn put(
             .field("Content-Type")
             .fix("send the header `Content-Type: application/octet-stream`"));
     }
-    let bytes = body::read(content, &parts.headers, &app.settings, MAX_BLOB_BYTES).await?;
+    let (bytes, _room) = body::read(content, &parts.headers, &app, MAX_BLOB_BYTES).await?;
     let blob = BlobRef::of(&bytes);
     app.store.commit(vec![Change::Blob(bytes.into())]).await?;
     let mut out = Object::new();

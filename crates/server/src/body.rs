@@ -16,7 +16,8 @@ use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use semel_ledger::json::{Canonical, Fault, JsonError, MAX_DEPTH};
 
-use crate::app::{App, Settings};
+use crate::app::App;
+use crate::budget::Room;
 use crate::code::Code;
 use crate::fields::Fields;
 use crate::problem::Problem;
@@ -26,6 +27,8 @@ use crate::problem::Problem;
 pub(crate) struct Document {
     sent: Bytes,
     canonical: Canonical,
+    /// Given back when the request is answered.
+    _room: Room,
 }
 
 impl Document {
@@ -53,14 +56,18 @@ pub(crate) async fn optional(app: &App, request: Request) -> Result<Option<Docum
         return Ok(None);
     }
     let (parts, body) = request.into_parts();
-    let bytes = read(body, &parts.headers, &app.settings, app.settings.max_body).await?;
+    let (bytes, room) = read(body, &parts.headers, app, app.settings.max_body).await?;
     if bytes.is_empty() {
         return Ok(None);
     }
     check_content_type(&parts.headers)?;
     let sent = decoded(bytes, &parts.headers, app.settings.max_body)?;
     let canonical = Canonical::read(&sent).map_err(|error| not_json(&error))?;
-    Ok(Some(Document { sent, canonical }))
+    Ok(Some(Document {
+        sent,
+        canonical,
+        _room: room,
+    }))
 }
 
 /// Reads a body that must be there.
@@ -72,25 +79,32 @@ pub(crate) async fn required(app: &App, request: Request) -> Result<Document, Pr
     })
 }
 
-/// Reads bytes up to `limit`; stops reading at the first byte beyond it.
+/// Reads bytes up to `limit`; stops reading at the first byte beyond it. The room they take is to
+/// be held until the request is answered.
 pub(crate) async fn read(
     body: Body,
     headers: &HeaderMap,
-    settings: &Settings,
+    app: &App,
     limit: usize,
-) -> Result<Bytes, Problem> {
+) -> Result<(Bytes, Room), Problem> {
+    let patience = app.settings.body_timeout;
     let declared = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok());
-    let too_long = |length: &str| length.parse().is_ok_and(|length: usize| length > limit);
-    if declared.is_some_and(too_long) {
+    let declared: Option<usize> = declared.and_then(|length| length.parse().ok());
+    if declared.is_some_and(|length| length > limit) {
         return Err(too_large(limit));
     }
-    let reading = tokio::time::timeout(settings.body_timeout, collect(body, limit));
+    // What is packed may unpack to as much as is allowed.
+    let packed = headers.contains_key(CONTENT_ENCODING);
+    let most = declared.filter(|_| !packed).unwrap_or(limit);
+    let room = app.bodies.take(most, patience).await?;
+    let reading = tokio::time::timeout(patience, collect(body, limit));
     let late = |_| {
-        let seconds = settings.body_timeout.as_secs();
+        let seconds = patience.as_secs();
         let detail = format!("the body did not arrive within {seconds} seconds");
         Err(Problem::new(Code::BodyTimeout, detail))
     };
-    reading.await.unwrap_or_else(late)
+    let bytes = reading.await.unwrap_or_else(late)?;
+    Ok((bytes, room))
 }
 
 async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Problem> {

@@ -1,12 +1,15 @@
 //! Connections: accepted up to a cap, bounded in time and size, ended in good order.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::response::IntoResponse;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
+use axum::response::{IntoResponse, Response};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -16,13 +19,16 @@ use tower::Service;
 
 use crate::app::Settings;
 use crate::code::Code;
+use crate::patient::Patient;
 use crate::problem::Problem;
 use crate::router::Peer;
-use crate::watched::Watched;
+use crate::watched::{Framing, Watched};
 
 /// A head of a request that is longer is answered with 431; reads overlap the limit, so that one of
 /// up to twice this may still pass.
 pub(crate) const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// How long a client may leave an answer unread.
+const WRITE_PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait when the machine has no sockets left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -97,17 +103,22 @@ impl Connection {
         } = self;
         // Answers are small and must not wait to be filled up.
         let _ = stream.set_nodelay(true);
-        let (stream, head) = Watched::new(stream);
+        let (stream, head) = Watched::new(Patient::new(stream, WRITE_PATIENCE));
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-            let ambiguous = head.is_ambiguous(&request);
+            let framing = head.framing(&request);
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(Peer(peer));
             let mut router = router.clone();
             async move {
-                if ambiguous {
+                if framing == Framing::Ambiguous {
                     return Ok(two_lengths().into_response());
                 }
-                Service::call(&mut router, request).await
+                let answer: Result<Response, Infallible> =
+                    Service::call(&mut router, request).await;
+                answer.map(|response| match framing {
+                    Framing::Last => closing(response),
+                    Framing::Plain | Framing::Ambiguous => response,
+                })
             }
         });
         let connection = http.serve_connection(TokioIo::new(stream), service);
@@ -124,6 +135,13 @@ impl Connection {
         }
         drop(place);
     }
+}
+
+/// Ends the connection behind an answer.
+fn closing(mut response: Response) -> Response {
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(CONNECTION, close);
+    response
 }
 
 fn two_lengths() -> Problem {

@@ -12,14 +12,15 @@ use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
 use crate::guard::missing;
-use crate::ledger::show;
+use crate::ledger::show_written;
 use crate::problem::Problem;
 use crate::refusal;
 use crate::settle::MAX_NOTE;
 use crate::target::Target;
 
 const FIELDS: [&str; 6] = ["decision", "attempt", "result", "note", "by", "external_id"];
-const DECISIONS: [&str; 3] = ["happened", "resend", "failed"];
+/// What can be decided.
+pub(crate) const DECISIONS: [&str; 3] = ["happened", "resend", "failed"];
 
 /// `POST /v1/ledger/{scope}/{key}/decide`
 pub(crate) async fn decide(
@@ -67,7 +68,7 @@ pub(crate) async fn decide(
             if !again {
                 app.metrics.decided(decision);
             }
-            show(&app.store, &effect, record).await
+            Ok(show_written(&app.store, &effect, record).await)
         }
         (Verdict::NotOpen, _) => Err(not_open(&app.store, attempt, &answered)),
         (Verdict::Missing, _) => Err(missing(&effect)),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use semel_ledger::{EffectId, Scope, State as EffectState};
-use semel_store::{Filter, ReceiptFilter, Record, Store};
+use semel_ledger::{EffectId, Scope, State as EffectState, Time};
+use semel_store::query::Page;
+use semel_store::{Filter, Receipt, ReceiptFilter, Record, Store, StoreError, Stored, Turn};
 
 use crate::app::App;
 use crate::guard::missing;
@@ -25,6 +26,10 @@ const PARAMETERS: [&str; 7] = [
     "limit",
     "after",
 ];
+/// How many rows are read at a time.
+const BITE: usize = 100;
+/// A page with so many bytes of texts ends, although more rows were asked for.
+const MAX_PAGE_BYTES: usize = 4 * 1024 * 1024;
 /// How many receipts are shown with an effect.
 const RECEIPTS_SHOWN: usize = 20;
 
@@ -43,7 +48,7 @@ pub(crate) async fn list(
         after: query.after()?,
         limit: query.limit()?,
     };
-    let page = app.store.list(&filter).await?;
+    let page = page(&app.store, filter).await?;
     let now = app.store.now();
     let live = page.items.iter().filter(|r| !view::is_forgotten(r, now));
     let mut out = Object::new();
@@ -52,6 +57,35 @@ pub(crate) async fn list(
     });
     out.text_or_null("next", page.next.map(cursor).as_deref());
     Ok(out.respond(StatusCode::OK))
+}
+
+/// Reads a page in bites and ends it early when its texts are many: 1000 rows may be short or long.
+async fn page(store: &Store, mut filter: Filter) -> Result<Page<Record>, StoreError> {
+    let (limit, mut bytes) = (filter.limit, 0);
+    let mut page = Page {
+        items: Vec::new(),
+        next: None,
+    };
+    loop {
+        filter.limit = BITE.min(limit - page.items.len());
+        let bite = store.list(&filter).await?;
+        bytes += bite.items.iter().map(weight).sum::<usize>();
+        page.items.extend(bite.items);
+        page.next = bite.next;
+        filter.after = bite.next;
+        if bite.next.is_none() || page.items.len() >= limit || bytes >= MAX_PAGE_BYTES {
+            return Ok(page);
+        }
+    }
+}
+
+/// About how many bytes a record is when it is shown.
+fn weight(record: &Record) -> usize {
+    let text = |stored: &Option<Stored>| match stored {
+        Some(Stored::Inline(text)) => text.len(),
+        Some(Stored::Blob(_)) | None => 0,
+    };
+    text(&record.input) + text(&record.result) + record.note.as_ref().map_or(0, |note| note.len())
 }
 
 fn states(query: &Query) -> Result<Vec<EffectState>, Problem> {
@@ -99,10 +133,31 @@ pub(crate) async fn show(
             ..ReceiptFilter::default()
         })
         .await?;
-    let now = store.now();
+    Ok(life(record, &texts, &turns, &receipts.items, store.now()))
+}
+
+/// The same after a change that is written: if more cannot be read, what is in hand is shown, as
+/// an error would say that nothing was written.
+pub(crate) async fn show_written(store: &Store, effect: &EffectId, record: &Record) -> Response {
+    match show(store, effect, record).await {
+        Ok(response) => response,
+        Err(problem) => {
+            tracing::warn!(why = problem.detail(), "only part of an effect is shown");
+            life(record, &Texts::inline(record), &[], &[], store.now())
+        }
+    }
+}
+
+fn life(
+    record: &Record,
+    texts: &Texts,
+    turns: &[Turn],
+    receipts: &[Receipt],
+    now: Time,
+) -> Response {
     let mut out = Object::new();
-    view::effect(&mut out, record, &texts, now);
-    view::life(&mut out, record, &turns, now);
-    out.list("receipts", &receipts.items, view::receipt);
-    Ok(out.respond(StatusCode::OK))
+    view::effect(&mut out, record, texts, now);
+    view::life(&mut out, record, turns, now);
+    out.list("receipts", receipts, view::receipt);
+    out.respond(StatusCode::OK)
 }

@@ -6,6 +6,7 @@ use semel_store::{Answered, Record, Store};
 
 use crate::body::Document;
 use crate::code::Code;
+use crate::decide::DECISIONS;
 use crate::out::Object;
 use crate::path;
 use crate::problem::Problem;
@@ -105,29 +106,30 @@ pub(crate) fn describe_open(
         .process("process", process_of(entry.owner))
         .text_or_null("reason", record.and_then(|record| record.note.as_deref()));
     if matches!(entry.state, State::Unknown | State::Review) {
-        decide(out, effect);
+        decide(out, effect, entry.attempt);
     }
 }
 
-/// Where to decide.
-fn decide(out: &mut Object, effect: &EffectId) {
+/// Where to decide. The command has a placeholder that is refused if it is pasted as it stands, the
+/// attempt keeps a late decision from speaking for a later one, and `--` lets a name begin with `-`.
+fn decide(out: &mut Object, effect: &EffectId, attempt: u32) {
     let command = format!(
-        "semel ledger decide {} {} --decision happened|resend|failed",
+        "semel ledger decide --attempt {attempt} --decision DECISION -- {} {}",
         quoted(effect.scope.as_str()),
         quoted(effect.key.as_str())
     );
     out.object("decide", |out| {
         out.text("method", "POST")
             .text("path", &path::of("ledger", effect, "/decide"))
-            .text("command", &command);
+            .text("command", &command)
+            .texts("choices", DECISIONS);
     });
 }
 
 /// A word as a shell reads it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+=,".contains(c);
-    let safe = !word.starts_with('-') && word.chars().all(plain);
-    if safe {
+    if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -170,7 +172,8 @@ mod tests {
         for (word, shown) in [
             ("order/10492", "order/10492"),
             ("a b", "'a b'"),
-            ("-rf", "'-rf'"),
+            ("-rf", "-rf"),
+            ("a|b", "'a|b'"),
             ("it's", r"'it'\''s'"),
             ("$(x)", "'$(x)'"),
         ] {

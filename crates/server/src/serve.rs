@@ -21,6 +21,9 @@ pub enum ServeError {
     /// The store can no longer promise durability.
     #[error("the store failed; start again to recover what is on disk")]
     StoreFailed,
+    /// A duty ended, which none may: without it the answers would be wrong by and by.
+    #[error("a background duty ended; start again")]
+    DutyEnded,
     /// What waited to be written when the server ended was not.
     #[error("the last receipts could not be written")]
     Close {
@@ -41,16 +44,20 @@ pub async fn serve(
     join(&app)
         .await
         .map_err(|source| ServeError::Join { source })?;
-    let duties = duties::start(&app);
+    let mut duties = duties::start(&app);
     let (stop, stopping) = watch::channel(false);
     let serving = tokio::spawn({
         let (router, app) = (router(Arc::clone(&app)), Arc::clone(&app));
         async move { connection::accept(listener, router, &app.settings, stopping).await }
     });
-    tokio::select! {
-        () = shutdown => {}
-        () = app.store.failed() => {}
-    }
+    let duty_ended = tokio::select! {
+        () = shutdown => false,
+        () = app.store.failed() => false,
+        ended = duties.join_next() => {
+            tracing::error!(?ended, "a duty ended, which none may; the server stops");
+            true
+        }
+    };
     stop.send_replace(true);
     if let Err(error) = serving.await {
         tracing::error!(%error, "the accept loop ended badly");
@@ -65,9 +72,11 @@ pub async fn serve(
     if failed {
         return Err(ServeError::StoreFailed);
     }
-    leave(&app.store)
-        .await
-        .map_err(|source| ServeError::Close { source })
+    let left = leave(&app.store).await;
+    if duty_ended {
+        return Err(ServeError::DutyEnded);
+    }
+    left.map_err(|source| ServeError::Close { source })
 }
 
 async fn join(app: &App) -> Result<(), StoreError> {

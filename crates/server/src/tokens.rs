@@ -73,7 +73,7 @@ pub(crate) async fn add(
     let name = fields.name("name")?;
     let name = fields.need("name", name)?;
     let (clear, token) = issue(&app.store, &name).await?;
-    app.registry.refresh(&app.store).await?;
+    read_again(&app).await;
     let mut out = Object::new();
     show(&mut out, &token);
     out.text("token", &clear);
@@ -87,16 +87,30 @@ pub(crate) async fn revoke(
     request: Request,
 ) -> Result<Response, Problem> {
     Query::parse(request.uri().query(), &[])?;
-    let change = Change::Token(TokenChange::Revoke { id: id.clone() });
-    app.store.commit(vec![change]).await?;
-    app.registry.refresh(&app.store).await?;
-    let tokens = app.store.tokens().await?;
-    let token = tokens.iter().find(|token| token.id == id);
-    let token = token.ok_or_else(|| {
+    let missing = || {
         Problem::new(Code::TokenMissing, "there is no token with that id")
             .fix("GET /v1/tokens lists the ids")
-    })?;
+    };
+    let before = app.store.tokens().await?;
+    let before = before.into_iter().find(|token| token.id == id);
+    let mut token = before.ok_or_else(missing)?;
+    let change = Change::Token(TokenChange::Revoke { id: id.clone() });
+    app.store.commit(vec![change]).await?;
+    read_again(&app).await;
+    let after = app.store.tokens().await.unwrap_or_default();
+    match after.into_iter().find(|token| token.id == id) {
+        Some(after) => token = after,
+        None => token.revoked_at = token.revoked_at.or_else(|| Some(app.store.now())),
+    }
     let mut out = Object::new();
-    show(&mut out, token);
+    show(&mut out, &token);
     Ok(out.respond(StatusCode::OK))
+}
+
+/// Brings a change that is written into force here. If that fails it comes into force a little
+/// later, as on other nodes; the answer must not say that nothing was written.
+async fn read_again(app: &App) {
+    if let Err(error) = app.registry.refresh(&app.store).await {
+        tracing::warn!(%error, "tokens could not be read again after a change");
+    }
 }

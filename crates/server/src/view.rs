@@ -76,6 +76,7 @@ pub(crate) fn life(out: &mut Object, record: &Record, turns: &[Turn], now: Time)
     });
     let decided = |turn: &&Turn| matches!(turn.transition.cause, Cause::Decided(_));
     out.list("decisions", turns.iter().filter(decided), |out, turn| {
+        out.number("attempt", turn.transition.attempt.into());
         if let Cause::Decided(decision) = turn.transition.cause {
             out.text("decision", decision.name());
         }

@@ -10,6 +10,8 @@ use crate::app::App;
 
 /// Between two bites.
 const PAUSE: Duration = Duration::from_millis(100);
+/// How often space is given back after a pass.
+const GIVE_BACKS: u32 = 200;
 /// Between two passes over the whole ledger.
 const PASS_EVERY: Duration = Duration::from_hours(1);
 
@@ -20,6 +22,21 @@ pub(super) async fn run(app: Arc<App>) {
         }
         tokio::time::sleep(PASS_EVERY).await;
     }
+}
+
+/// One call gives only some pages back, so that claims need not wait for long.
+async fn give_back(app: &App) -> Result<(), StoreError> {
+    // Only a file is cut in bites; elsewhere one call does all there is to do.
+    let calls = if app.store.kind() == "sqlite" {
+        GIVE_BACKS
+    } else {
+        1
+    };
+    for _ in 0..calls {
+        app.store.give_back().await?;
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(())
 }
 
 async fn pass(app: &App) -> Result<(), StoreError> {
@@ -33,7 +50,7 @@ async fn pass(app: &App) -> Result<(), StoreError> {
             break;
         }
     }
-    app.store.give_back().await?;
+    give_back(app).await?;
     tracing::debug!(swept, "swept");
     Ok(())
 }

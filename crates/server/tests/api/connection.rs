@@ -72,6 +72,34 @@ async fn wrong_requests_are_answered_and_start_nothing() {
 }
 
 #[tokio::test]
+async fn two_lengths_are_refused_behind_another_request_too() {
+    let socket = socket().await;
+    let two = head(
+        &socket,
+        "content-length: 5\r\ntransfer-encoding: chunked\r\n",
+    );
+    let plain = head(&socket, "content-length: 2\r\n").replace("/s/k", "/s/first");
+    let chunked = head(&socket, "transfer-encoding: chunked\r\n").replace("/s/k", "/s/first");
+    for (before, answers) in [
+        ("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(), 2),
+        (plain + "{}", 2),
+        // Nothing is read behind a body whose end only hyper knows.
+        (chunked + "2\r\n{}\r\n0\r\n\r\n", 1),
+    ] {
+        let sent = format!("{before}{two}0\r\n\r\n");
+        let answer = socket.raw(sent.as_bytes()).await;
+        let lines = answer.split("HTTP/1.1 ").skip(1);
+        let statuses: Vec<&str> = lines.map(|line| &line[..3]).collect();
+        assert_eq!(statuses.len(), answers, "{before}: {answer}");
+        assert_eq!(statuses.contains(&"400"), answers == 2, "{answer}");
+        let path = "/v1/ledger/s/k";
+        let listed = socket.world.call("GET", path, "").await;
+        assert_eq!(listed.gist(), "404 effect_missing", "{before}");
+    }
+    socket.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn reading_stops_beyond_the_limit_although_the_length_is_not_told() {
     let socket = socket().await;
     let mut stream = TcpStream::connect(socket.address).await.unwrap();

@@ -74,8 +74,10 @@ async fn a_lease_that_ran_out_means_decide_and_never_run_again() {
     assert_eq!(decide, "/v1/ledger/invoice/order-1/decide");
     assert_eq!(
         problem["decide"]["command"],
-        "semel ledger decide invoice order-1 --decision happened|resend|failed"
+        "semel ledger decide --attempt 1 --decision DECISION -- invoice order-1"
     );
+    let choices = json!(["happened", "resend", "failed"]);
+    assert_eq!(problem["decide"]["choices"], choices);
 
     let late = json!({"token":token,"outcome":"done"});
     let stale = world.call("PUT", PATH, &late).await;
@@ -90,6 +92,7 @@ async fn a_lease_that_ran_out_means_decide_and_never_run_again() {
     assert_eq!(effect["state"], "done");
     assert_eq!(effect["decisions"][0]["by"], "ada (token tests)");
     assert_eq!(effect["decisions"][0]["note"], "seen");
+    assert_eq!(effect["decisions"][0]["attempt"], 1);
     let again = world.call("POST", decide, &say).await;
     assert_eq!(again.status, StatusCode::OK);
     assert_eq!(again.json()["decisions"].as_array().unwrap().len(), 1);

@@ -56,6 +56,22 @@ async fn lists_are_filtered_and_paged() {
 }
 
 #[tokio::test]
+async fn a_page_of_long_texts_ends_early() {
+    let world = World::new().await;
+    let text = "x".repeat(30_000);
+    for n in 0..201 {
+        let path = format!("/v1/guard/a/k{n}");
+        world.granted(&path, json!({ "input": text })).await;
+    }
+    let first = world.call("GET", "/v1/ledger?limit=1000", "").await;
+    assert_eq!(keys(&first).len(), 200, "less than asked for");
+    let next = first.json()["next"].as_str().unwrap().to_owned();
+    let path = format!("/v1/ledger?limit=1000&after={next}");
+    let second = world.call("GET", &path, "").await;
+    assert_eq!(keys(&second), ["k0"], "goes on where it ended");
+}
+
+#[tokio::test]
 async fn imports_are_all_or_nothing_and_protect() {
     let world = World::new().await;
     let wrong = json!({"effects":[
