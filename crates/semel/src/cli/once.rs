@@ -150,7 +150,7 @@ impl Once {
         // From here on a signal is for the command, or stops us before it starts.
         let mut signals = signals::Signals::install()?;
         let claimed = {
-            let mut claim = std::pin::pin!(claim::claim(&job, ask));
+            let mut claim = Box::pin(claim::claim(&job, ask));
             tokio::select! {
                 claimed = &mut claim => claimed?,
                 signal = signals.first() => {

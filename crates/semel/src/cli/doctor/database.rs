@@ -1,5 +1,6 @@
 //! The database file: whose it is, whether it is sound, what its settings are.
 
+use std::cmp::Ordering;
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,19 +80,7 @@ fn look(path: &Path) -> rusqlite::Result<Vec<Check>> {
                 "it must be wal; semel sets it when it opens the file",
             )
         },
-        if schema > NEWEST_SCHEMA {
-            let detail = format!("{schema}; this semel knows up to {NEWEST_SCHEMA}");
-            Check::bad("schema", detail, "use a newer semel")
-        } else if schema < NEWEST_SCHEMA {
-            let detail = format!("{schema}; this semel writes {NEWEST_SCHEMA}");
-            Check::doubt(
-                "schema",
-                detail,
-                "make a backup; the next use brings it up to date",
-            )
-        } else {
-            Check::good("schema", schema.to_string())
-        },
+        version_of(schema),
         if sound == "ok" {
             Check::good("integrity", sound)
         } else {
@@ -104,6 +93,21 @@ fn look(path: &Path) -> rusqlite::Result<Vec<Check>> {
         clock(latest.ok().flatten()),
         undecided(open.ok().flatten().unwrap_or(0)),
     ])
+}
+
+fn version_of(schema: i64) -> Check {
+    match schema.cmp(&NEWEST_SCHEMA) {
+        Ordering::Greater => {
+            let detail = format!("{schema}; this semel knows up to {NEWEST_SCHEMA}");
+            Check::bad("schema", detail, "use a newer semel")
+        }
+        Ordering::Less => {
+            let detail = format!("{schema}; this semel writes {NEWEST_SCHEMA}");
+            let fix = "make a backup; the next use brings it up to date";
+            Check::doubt("schema", detail, fix)
+        }
+        Ordering::Equal => Check::good("schema", schema.to_string()),
+    }
 }
 
 fn clock(latest: Option<i64>) -> Check {
