@@ -21,7 +21,7 @@ mod tokens;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::config::{Config, Flags, Name, has_password};
+use crate::config::{Config, Flags, Name, has_credentials, has_password};
 use crate::failure::Failure;
 
 /// Trigger it twice, retry it, crash it, re-run it. The world sees it once.
@@ -102,6 +102,13 @@ impl Context {
     }
 }
 
+fn secret(flag: &str, fix: &str) -> anyhow::Error {
+    let message = format!(
+        "the password in {flag} is not taken as an argument: everybody on this machine can read those"
+    );
+    Failure::usage(message).fix(fix).into()
+}
+
 pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
     let Cli { global, verb } = cli;
     if global.token.is_some() {
@@ -112,9 +119,12 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         .into());
     }
     if global.store.as_deref().is_some_and(has_password) {
-        eprintln!(
-            "semel: warning: everybody on this machine can read the password in --store; use SEMEL_STORE_FILE or SEMEL_STORE"
-        );
+        return Err(secret("--store", "use SEMEL_STORE_FILE or SEMEL_STORE"));
+    }
+    if global.server.as_deref().is_some_and(has_credentials) {
+        let fix =
+            "leave it out; the token goes in --token-file FILE, SEMEL_TOKEN_FILE or SEMEL_TOKEN";
+        return Err(secret("--server", fix));
     }
     let json = global.json;
     let mut flags: Flags = Vec::new();

@@ -16,7 +16,7 @@ use semel_store::Location;
 
 use crate::failure::Failure;
 
-pub(crate) use secret::{Secret, has_password, redacted};
+pub(crate) use secret::{Secret, has_credentials, has_password, redacted};
 
 /// Every setting, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +95,9 @@ pub(crate) struct Setting {
     pub(crate) value: String,
     pub(crate) origin: Origin,
 }
+
+/// The shortest span to remember or keep for, as in the API: nothing would switch protection off.
+pub(crate) const SHORTEST: Millis = Millis::seconds(1);
 
 /// All settings that have a value.
 #[derive(Clone, Debug)]
@@ -214,10 +217,17 @@ impl Config {
         let Some(setting) = self.setting(name) else {
             return Ok(Millis::days(30));
         };
-        setting.value.parse().map_err(|error| {
+        let wrong = |why: String| {
             let (name, origin) = (name.text(), &setting.origin);
-            Failure::usage(format!("{name} {:?} {error} ({origin})", setting.value)).into()
-        })
+            Failure::usage(format!("{name} {:?} {why} ({origin})", setting.value))
+        };
+        let parsed: Result<Millis, semel_ledger::time::SpanError> = setting.value.parse();
+        let span = parsed.map_err(|error| wrong(error.to_string()))?;
+        if span < SHORTEST {
+            let why = "is too short: at least 1s, at most 3650d".to_owned();
+            return Err(wrong(why).into());
+        }
+        Ok(span)
     }
 
     /// The token to show to a server, if one was given: itself, or the file that holds it.

@@ -110,10 +110,10 @@ pub(crate) fn tell(error: &anyhow::Error, json: bool) {
         .chain()
         .find_map(|cause| cause.downcast_ref::<Failure>());
     let message = chain(error);
-    eprintln!("semel: error: {message}");
+    say!("semel: error: {message}");
     let fix = failure.and_then(|failure| failure.fix.as_deref());
     if let Some(fix) = fix {
-        eprintln!("  fix: {fix}");
+        say!("  fix: {fix}");
     }
     if json {
         let code = failure.and_then(|failure| failure.code.as_deref());
@@ -121,7 +121,8 @@ pub(crate) fn tell(error: &anyhow::Error, json: bool) {
         let document = serde_json::json!({
             "error": {"message": message, "code": code, "fix": fix, "exit": exit}
         });
-        crate::term::print_line(&document.to_string());
+        // The exit code tells of the failure even if nobody reads this.
+        let _ = crate::term::try_print_line(&document.to_string());
     }
 }
 

@@ -4,6 +4,11 @@
 //! ledger, durability to the store and the API to the server: every verb that touches the ledger
 //! asks the same HTTP API, over the network or in this process.
 
+/// As `eprintln!`, but a stderr that is closed or full changes nothing of what the command does.
+macro_rules! say {
+    ($($words:tt)*) => { $crate::term::say(format_args!($($words)*)) };
+}
+
 mod bench;
 mod cli;
 mod client;

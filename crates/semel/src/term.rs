@@ -111,12 +111,28 @@ pub(crate) fn tone_of(word: &str) -> Tone {
     }
 }
 
-/// Writes a line of data. A reader that has gone (`| head`) ends the command in silence.
+/// Writes a line of data. A reader that has gone (`| head`) ends the command in silence; data that
+/// cannot be written for another reason (a full disk) is a failure.
 pub(crate) fn print_line(line: &str) {
-    let mut out = std::io::stdout().lock();
-    if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    match try_print_line(line) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => {
+            say!("semel: error: cannot write to stdout: {error}");
+            std::process::exit(i32::from(crate::failure::Exit::Failed.code()));
+        }
     }
+}
+
+/// Writes a line of data, for those who go on without a reader.
+pub(crate) fn try_print_line(line: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush())
+}
+
+/// Writes a message. What the command does must not depend on whether somebody reads it.
+pub(crate) fn say(message: std::fmt::Arguments<'_>) {
+    let _ = writeln!(std::io::stderr(), "{message}");
 }
 
 /// Prints a table without lines around it; the first column is coloured by its word.

@@ -55,7 +55,7 @@ impl Backup {
         if context.json {
             Context::print_json(&json!({"file": self.file, "bytes": bytes}))?;
         }
-        eprintln!("semel: {} bytes in {}, checked", bytes, self.file.display());
+        say!("semel: {} bytes in {}, checked", bytes, self.file.display());
         Ok(0)
     }
 }

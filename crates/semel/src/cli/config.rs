@@ -64,7 +64,7 @@ fn visible(name: Name, setting: &Setting) -> String {
             "(set)".to_owned()
         }
         (Name::Token, _) => format!("(in {})", setting.value),
-        (Name::Store, _) => redacted(&setting.value),
+        (Name::Store | Name::Server, _) => redacted(&setting.value),
         _ => setting.value.clone(),
     }
 }

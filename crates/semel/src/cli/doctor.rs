@@ -1,7 +1,8 @@
 //! `semel doctor`: is this machine fit to keep promises?
 //!
 //! Owns the list of checks and how they are told. Looks only: the one thing it writes is a small
-//! file in the data directory, to measure the disk, which it removes.
+//! file in the data directory, to measure the disk, which it removes. A PostgreSQL store is opened
+//! as any command opens it, which makes or updates its tables.
 
 mod database;
 mod directory;
@@ -78,9 +79,8 @@ impl Doctor {
             match context.config.location()? {
                 Location::Sqlite(path) => {
                     let owner = server::owner(context, &parent(&path)).await;
-                    let served = owner.is_served;
                     checks.push(owner.check);
-                    checks.extend(database::check(&path, served).await);
+                    checks.extend(database::check(&path));
                 }
                 Location::Postgres(url) => checks.push(postgres(&url).await),
                 Location::Memory => {}

@@ -12,9 +12,10 @@ pub(super) struct Named {
     /// Which action, such as welcome-email
     scope: String,
     /// Which thing, such as order-10492; parts are joined with / (write %25 for %, %2F for a / inside a part)
+    #[arg(allow_hyphen_values = true)]
     key: String,
     /// A further part of the key, taken as it is; may be repeated
-    #[arg(long = "part", value_name = "PART")]
+    #[arg(long = "part", value_name = "PART", allow_hyphen_values = true)]
     parts: Vec<String>,
 }
 
@@ -55,7 +56,7 @@ pub(super) fn decide_help(effect: &EffectId, attempt: u64, flags: &str) -> Strin
     let flags = &format!("{flags} --attempt {attempt}");
     let line = |meaning: &str, decision: &str| {
         format!(
-            "  {meaning:<32}{}\n",
+            "  {meaning:<40}{}\n",
             decide_command(effect, decision, flags)
         )
     };
@@ -63,7 +64,7 @@ pub(super) fn decide_help(effect: &EffectId, attempt: u64, flags: &str) -> Strin
         "Look at the destination, then say what is true:\n".to_owned(),
         line("it happened:", "happened"),
         line("it did not; let it run again:", "resend"),
-        line("it did not, and that is final:", "failed"),
+        line("it did not (the next call may run it):", "failed"),
     ]
     .concat()
 }

@@ -2,13 +2,15 @@
 //!
 //! Owns the order claim → act → settle for one command. The parts: what the input is ([`input`]),
 //! asking ([`claim`]), running ([`act`], [`stream`]), holding the claim meanwhile ([`hold`]), saying
-//! how it ended ([`settle`]), and answering from the record ([`replay`]).
+//! how it ended ([`settle`]), answering from the record ([`replay`]), and all that can go amiss
+//! ([`amiss`]).
 //!
 //! The invariants: the command starts only under a grant; what is settled as done was seen to end;
 //! whatever semel cannot know (it lost the claim, the command was killed, the ledger cannot be
 //! reached) is never settled as done and ends with exit code 3 or on the next call.
 
 mod act;
+mod amiss;
 mod claim;
 mod hold;
 mod input;
@@ -20,6 +22,7 @@ mod stream;
 
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use semel_ledger::{EffectId, Millis};
@@ -27,10 +30,9 @@ use semel_store::blob::hex;
 
 use super::{Context, effect};
 use crate::client::Client;
-use crate::failure::{Exit, Failure};
-use crate::term::shown;
+use crate::config::SHORTEST;
 
-use act::{Ended, Run};
+use act::{Ended, Run, Unseen};
 use claim::{Claimed, Grant};
 use settle::{Outcome, Settled};
 
@@ -42,10 +44,10 @@ pub(crate) struct Once {
     #[arg(long)]
     scope: String,
     /// Which thing, such as 2026-03-01; parts are joined with / (write %25 for %, %2F for a / inside a part)
-    #[arg(long, required_unless_present = "parts")]
+    #[arg(long, required_unless_present = "parts", allow_hyphen_values = true)]
     key: Option<String>,
     /// A further part of the key, taken as it is; may be repeated
-    #[arg(long = "part", value_name = "PART")]
+    #[arg(long = "part", value_name = "PART", allow_hyphen_values = true)]
     parts: Vec<String>,
     /// How long the claim holds without a sign of life from semel (at least 1s)
     #[arg(long, default_value = "1h", value_parser = lease, value_name = "SPAN")]
@@ -54,7 +56,7 @@ pub(crate) struct Once {
     #[arg(long, value_enum, value_name = "RULE")]
     on_unknown: Option<OnUnknown>,
     /// How long the result protects from a repeat [default: the ledger's, 30d]
-    #[arg(long, value_parser = effect::span, value_name = "SPAN")]
+    #[arg(long, value_parser = remember, value_name = "SPAN")]
     remember: Option<Millis>,
     /// What the command works on; other input under the same key is a conflict (- for stdin)
     #[arg(long, value_name = "FILE")]
@@ -78,6 +80,9 @@ EXAMPLE
   semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
   semel once --scope invoice --key \"$ORDER\" --input order.json -- ./send-invoice order.json
   semel once --scope upload --key 7 --retry-on 75 -- ./upload 7";
+
+/// How long a claim that is under way when a signal comes is waited for: its answer may be a grant.
+const GRACE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OnUnknown {
@@ -103,6 +108,14 @@ fn lease(text: &str) -> Result<Millis, String> {
     let span = effect::span(text)?;
     if span < Millis::seconds(1) {
         return Err("is too short; the shortest lease is 1s".to_owned());
+    }
+    Ok(span)
+}
+
+fn remember(text: &str) -> Result<Millis, String> {
+    let span = effect::span(text)?;
+    if span < SHORTEST {
+        return Err("is too short; remember takes 1s to 3650d".to_owned());
     }
     Ok(span)
 }
@@ -136,13 +149,23 @@ impl Once {
         };
         // From here on a signal is for the command, or stops us before it starts.
         let mut signals = signals::Signals::install()?;
-        match claim::claim(&job, ask).await? {
+        let claimed = {
+            let mut claim = Box::pin(claim::claim(&job, ask));
+            tokio::select! {
+                claimed = &mut claim => claimed?,
+                signal = signals.first() => {
+                    let answered = tokio::time::timeout(GRACE, claim).await;
+                    return amiss::stopped(&job, signal, answered.ok()).await;
+                }
+            }
+        };
+        match claimed {
             Claimed::Granted(grant) => {
                 let stdin = input.and_then(|input| input.stdin);
                 self.act(&job, &grant, stdin, &mut signals).await
             }
             Claimed::Done(record) => replay::replay(&job, &record).await,
-            Claimed::Refused(refusal) => refused::refused(&job, &refusal),
+            Claimed::Refused(refusal) => Ok(refused::refused(&job, &refusal)),
         }
     }
 
@@ -174,7 +197,12 @@ impl Once {
         let lost = hold.stop().await;
         match started {
             Ok(ended) => self.record(job, grant, ended, lost).await,
-            Err(error) => not_started(job, grant, &self.command, &error).await,
+            Err(Unseen::NeverStarted(error)) => {
+                amiss::not_started(job, grant, &self.command, &error).await
+            }
+            Err(Unseen::Lost(error)) => {
+                Err(amiss::not_seen(job, grant, &error, lost).await?.into())
+            }
         }
     }
 
@@ -201,7 +229,7 @@ impl Once {
         };
         if let Settled::Recorded(result) = settled {
             if word == "unknown" {
-                eprintln!(
+                say!(
                     "semel: the command was ended by a signal; whether it took effect is unknown, and the next call will ask"
                 );
             }
@@ -214,58 +242,10 @@ impl Once {
                     attempt: Some(grant.attempt),
                     result: Some(&result),
                     receipt: None,
-                })?;
+                });
             }
             return Ok(code);
         }
-        Err(not_recorded(job, grant.attempt, code, &settled).into())
-    }
-}
-
-/// The command ended, but the ledger does not know.
-fn not_recorded(job: &Job, attempt: u64, code: u8, settled: &Settled) -> Failure {
-    let why = match settled {
-        Settled::Lost(error) => format!("the ledger could not be told: {error}"),
-        _ => "its claim had run out, so the ledger calls it unknown".to_owned(),
-    };
-    let message = format!("the command ended with exit code {code}, but {why}");
-    let help = effect::decide_help(&job.effect, attempt, &job.client.flags());
-    Failure::new(Exit::NeedsPerson, message).fix(help.trim_end())
-}
-
-/// Like a shell: 127 if there is no such command, 126 if it cannot be run. Nothing happened, so
-/// the next call tries again.
-async fn not_started(
-    job: &Arc<Job>,
-    grant: &Grant,
-    command: &[OsString],
-    error: &std::io::Error,
-) -> anyhow::Result<u8> {
-    let name = command.first().map(|name| name.to_string_lossy());
-    let name = name.unwrap_or_default();
-    let code = match error.kind() {
-        std::io::ErrorKind::NotFound => 127,
-        _ => 126,
-    };
-    let reason = format!(
-        "the command could not be started: {}: {error}",
-        shown(&name)
-    );
-    eprintln!("semel: {reason}");
-    let settled = settle::settle(job, Outcome::not_started(reason)).await?;
-    if job.json {
-        replay::print_document(&replay::Document {
-            verdict: "granted",
-            ran: false,
-            outcome: "failed",
-            exit_code: code,
-            attempt: Some(grant.attempt),
-            result: None,
-            receipt: None,
-        })?;
-    }
-    match settled {
-        Settled::Recorded(_) => Ok(code),
-        other => Err(not_recorded(job, grant.attempt, code, &other).into()),
+        Err(amiss::not_recorded(job, grant.attempt, code, &settled).into())
     }
 }

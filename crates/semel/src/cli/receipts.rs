@@ -24,16 +24,26 @@ pub(crate) struct Receipts {
     #[arg(long)]
     scope: Option<String>,
     /// Only of this key (needs --scope)
-    #[arg(long, requires = "scope", conflicts_with = "tally")]
+    #[arg(
+        long,
+        requires = "scope",
+        conflicts_with = "tally",
+        allow_hyphen_values = true
+    )]
     key: Option<String>,
     /// A further part of the key, taken as it is; may be repeated
-    #[arg(long = "part", value_name = "PART", requires = "key")]
+    #[arg(
+        long = "part",
+        value_name = "PART",
+        requires = "key",
+        allow_hyphen_values = true
+    )]
     parts: Vec<String>,
     /// Only since: a time, a date, or a span such as 2h (ago)
     #[arg(long, value_parser = when::read, value_name = "WHEN")]
     since: Option<Timestamp>,
     /// Only refused for this reason
-    #[arg(long, value_parser = ["done", "busy", "unknown", "conflict"], conflicts_with = "tally")]
+    #[arg(long, value_parser = ["done", "busy", "unknown", "conflict", "stale"], conflicts_with = "tally")]
     verdict: Option<String>,
     /// Count instead of listing
     #[arg(long)]
@@ -180,7 +190,7 @@ impl Receipts {
             .map(|row| cells(row))
             .collect::<Result<_, _>>()?;
         if rows.is_empty() {
-            eprintln!("semel: no claim was refused that matches");
+            say!("semel: no claim was refused that matches");
             return Ok(());
         }
         let header = [
@@ -188,7 +198,7 @@ impl Receipts {
         ];
         print_table(&header, rows);
         if let Some(next) = next {
-            eprintln!("semel: there is more: --after {next}, or --all");
+            say!("semel: there is more: --after {next}, or --all");
         }
         Ok(())
     }
@@ -229,7 +239,7 @@ fn chart(tallied: &Tallied) {
         .max()
         .unwrap_or(0);
     if longest == 0 {
-        eprintln!("semel: no claim was refused in that time");
+        say!("semel: no claim was refused in that time");
         return;
     }
     let paint = Paint::stdout();

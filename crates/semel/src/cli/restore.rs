@@ -119,9 +119,10 @@ fn parts(database: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-fn make_room(database: &Path, force: bool) -> anyhow::Result<Option<PathBuf>> {
+/// Whether there is a ledger to set aside.
+fn is_taken(database: &Path, force: bool) -> anyhow::Result<bool> {
     if !parts(database).any(|part| part.exists()) {
-        return Ok(None);
+        return Ok(false);
     }
     if !force {
         let message = format!("there is a ledger at {} already", database.display());
@@ -129,15 +130,38 @@ fn make_room(database: &Path, force: bool) -> anyhow::Result<Option<PathBuf>> {
             .fix("choose an empty --data DIR, or move the old one aside with --force")
             .into());
     }
+    Ok(true)
+}
+
+/// Gives the old ledger a second name, so that it is in its place until the new one takes it over:
+/// at no moment is there none, for the next call would quietly start an empty one.
+fn set_aside(database: &Path) -> anyhow::Result<PathBuf> {
+    // Best if all of it is in one file. One that is too damaged for that keeps its log beside it.
+    if let Err(error) = take_in_log(database) {
+        say!("semel: warning: the old ledger's log stays beside it: {error}");
+    }
     let stamp = when::rfc3339(semel_store::clock::wall_millis()).replace(':', "");
-    let name = format!("{}.before-{stamp}", database.display());
-    for (part, aside) in parts(database).zip(parts(Path::new(&name))) {
+    let name = PathBuf::from(format!("{}.before-{stamp}", database.display()));
+    for (part, aside) in parts(database).zip(parts(&name)) {
         if part.exists() {
-            std::fs::rename(&part, &aside)
-                .with_context(|| format!("cannot move {} aside", part.display()))?;
+            std::fs::hard_link(&part, &aside)
+                .with_context(|| format!("cannot keep {}", part.display()))?;
         }
     }
-    Ok(Some(PathBuf::from(name)))
+    files::sync_dir(&parent(database))?;
+    // SQLite would play an old log into the new file.
+    for part in parts(database).skip(1).filter(|part| part.exists()) {
+        std::fs::remove_file(&part).with_context(|| format!("cannot remove {}", part.display()))?;
+    }
+    files::sync_dir(&parent(database))?;
+    Ok(name)
+}
+
+/// Writes the log into the database; SQLite removes it when the last connection closes.
+fn take_in_log(database: &Path) -> rusqlite::Result<()> {
+    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    connection.close().map_err(|(_, error)| error)
 }
 
 /// What came of it.
@@ -155,15 +179,13 @@ async fn prepare(
     database: &Path,
     force: bool,
 ) -> anyhow::Result<Restored> {
-    if !force {
-        make_room(database, false)?;
-    }
+    let taken = is_taken(database, force)?;
     let mut target = files::create_private(copy)?;
     std::io::copy(&mut std::fs::File::open(file)?, &mut target)?;
     drop(target);
     let (unknown, latest) = call_open_claims_unknown(copy).await?;
     std::fs::File::open(copy)?.sync_all()?;
-    let aside = make_room(database, force)?;
+    let aside = taken.then(|| set_aside(database)).transpose()?;
     std::fs::rename(copy, database)
         .and_then(|()| files::sync_dir(&parent(database)))
         .with_context(|| format!("cannot write {}", database.display()))?;
@@ -221,14 +243,14 @@ async fn call_open_claims_unknown(database: &Path) -> anyhow::Result<(usize, Opt
 
 fn tell(database: &Path, aside: Option<&Path>, unknown: usize, latest: Option<&str>) {
     if let Some(aside) = aside {
-        eprintln!(
+        say!(
             "semel: the ledger that was there is now {}",
             aside.display()
         );
     }
-    eprintln!("semel: restored {}", database.display());
+    say!("semel: restored {}", database.display());
     if unknown > 0 {
-        eprintln!(
+        say!(
             "semel: {unknown} effects were claimed when the backup was made; they are unknown now: semel ledger ls --state unknown"
         );
     }
@@ -236,7 +258,7 @@ fn tell(database: &Path, aside: Option<&Path>, unknown: usize, latest: Option<&s
         || "the backup was made".to_owned(),
         |at| format!("about {at}"),
     );
-    eprintln!(
+    say!(
         "semel: warning: what was done after {latest} is not in this backup, and would be done again.\n  Before going live, import it from the destination: semel ledger import FILE"
     );
 }

@@ -82,7 +82,7 @@ impl Serve {
         let address = listener.local_addr()?;
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
-        let token = token::first(&store, &data).await?;
+        let token = token::provide(&store, &data).await?;
         let settings = Settings {
             remember,
             ..Settings::default()
@@ -112,7 +112,7 @@ impl Serve {
             let _ = lock.announce("");
         }
         served.map_err(ended)?;
-        eprintln!("semel: stopped");
+        say!("semel: stopped");
         Ok(0)
     }
 }
@@ -139,13 +139,15 @@ fn notice(listen: Option<SocketAddr>) -> String {
 
 async fn listen(address: &str) -> anyhow::Result<TcpListener> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
-        let failure = Failure::failed(format!("cannot listen on {address}: {error}"));
+        let message = format!("cannot listen on {address}: {error}");
         match error.kind() {
-            std::io::ErrorKind::AddrInUse => failure.fix(
+            std::io::ErrorKind::AddrInUse => Failure::failed(message).fix(
                 "stop what listens there, or choose another port with --listen 127.0.0.1:PORT (0 takes a free one)",
             ),
-            std::io::ErrorKind::InvalidInput => failure.fix("write HOST:PORT, such as 127.0.0.1:7351"),
-            _ => failure,
+            std::io::ErrorKind::InvalidInput => {
+                Failure::usage(message).fix("write HOST:PORT, such as 127.0.0.1:7351")
+            }
+            _ => Failure::failed(message),
         }
     })?;
     Ok(listener)
@@ -174,7 +176,7 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
             }
         };
         next().await;
-        eprintln!("semel: stopping; once more to stop at once");
+        say!("semel: stopping; once more to stop at once");
         tokio::spawn(async move {
             let number = next().await;
             std::process::exit(128 + number);
@@ -183,13 +185,25 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
 }
 
 fn start_log(level: &str, json: bool) -> anyhow::Result<()> {
-    let filter = tracing_subscriber::EnvFilter::try_new(level).map_err(|error| {
-        Failure::usage(format!("log {level:?} is not a level: {error}"))
+    let wrong = |why: &str| {
+        Failure::usage(format!("log {level:?} is not a level{why}"))
             .fix("write error, warn, info, debug or trace")
-    })?;
+    };
+    // A single word that is no level would be taken as the name of a part that logs nothing.
+    let is_level = |word: &str| word.parse::<tracing::level_filters::LevelFilter>().is_ok();
+    if !level
+        .split(',')
+        .all(|word| word.contains('=') || is_level(word))
+    {
+        return Err(wrong("").into());
+    }
+    let filter = tracing_subscriber::EnvFilter::try_new(level)
+        .map_err(|error| wrong(&format!(": {error}")))?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // It would panic where stderr is closed.
+        .log_internal_errors(false)
         .with_ansi(false);
     if json {
         builder.json().init();

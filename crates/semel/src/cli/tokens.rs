@@ -145,10 +145,10 @@ async fn create(client: &Client, name: &str, out: Option<&Path>, json: bool) -> 
     }
     let id = &token.id;
     if let Some(out) = out {
-        eprintln!("semel: made {id}; it is in {}", out.display());
+        say!("semel: made {id}; it is in {}", out.display());
     } else {
         print_line(&clear);
-        eprintln!("semel: made {id}; this is the only time it is shown");
+        say!("semel: made {id}; this is the only time it is shown");
     }
     Ok(())
 }
@@ -159,6 +159,6 @@ async fn revoke(client: &Client, id: &str, json: bool) -> anyhow::Result<()> {
     if json {
         return Context::print_json(&token);
     }
-    eprintln!("semel: {} ({}) is revoked", token.id, shown(&token.name));
+    say!("semel: {} ({}) is revoked", token.id, shown(&token.name));
     Ok(())
 }

@@ -59,3 +59,10 @@ pub(crate) fn redacted(address: &str) -> String {
 pub(crate) fn has_password(address: &str) -> bool {
     redacted(address) != address
 }
+
+/// Whether a server's address names a user, and so a password, before its host.
+pub(crate) fn has_credentials(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    host.contains('@')
+}

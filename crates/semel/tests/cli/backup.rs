@@ -59,6 +59,19 @@ fn a_backup_made_while_serving_is_restored_with_open_claims_unknown() {
         0,
         &["the ledger that was there is now"],
     );
+    let names = std::fs::read_dir(home.data()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let aside = names
+        .filter(|name| name.contains(".before-"))
+        .collect::<Vec<_>>();
+    assert_eq!(
+        aside.len(),
+        1,
+        "all of the old ledger is in one file: {aside:?}"
+    );
+    let aside = format!("sqlite:{}", home.data().join(&aside[0]).display());
+    let old = home.json(&["ledger", "get", "s", "after", "--json", "--store", &aside]);
+    assert_eq!(old["state"], "done", "{old}");
     ends(
         &home.once("before", "echo never").output().unwrap(),
         0,

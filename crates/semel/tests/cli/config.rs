@@ -1,6 +1,6 @@
 //! Settings: where each comes from, and what is wrong with them.
 
-use crate::support::{Home, ends, stdout};
+use crate::support::{Home, ends, stdout, told};
 
 #[test]
 fn origins_are_told() {
@@ -12,18 +12,14 @@ fn origins_are_told() {
         "keep = \"1d\"\nlisten = \"127.0.0.1:9\"\n",
     );
     let output = home
-        .command(&[
-            "config",
-            "show",
-            "--origin",
-            "--store",
-            "postgres://u:hidden@h/d",
-        ])
+        .command(&["config", "show", "--origin"])
+        .env("SEMEL_STORE", "postgres://u:hidden@h/d")
+        .env("SEMEL_SERVER", "http://u:hidden@h")
         .env("SEMEL_REMEMBER", "2d")
         .env("SEMEL_TOKEN", "smt_hidden")
         .output()
         .unwrap();
-    ends(&output, 0, &["password in --store"]);
+    ends(&output, 0, &[]);
     let text = stdout(&output);
     for says in [
         "environment SEMEL_DATA",
@@ -31,7 +27,7 @@ fn origins_are_told() {
         "10d  (semel.toml:2)",
         "config/semel/config.toml:2",
         "info  (default)",
-        "postgres://u:…@h/d  (flag --store)",
+        "postgres://u:…@h/d  (environment SEMEL_STORE)",
         "(set)  (environment SEMEL_TOKEN)",
     ] {
         assert!(text.contains(says), "{says:?} is not in:\n{text}");
@@ -65,4 +61,43 @@ fn mistakes_are_told_with_their_place() {
         .output()
         .unwrap();
     ends(&both, 2, &["both SEMEL_KEEP and SEMEL_KEEP_FILE"]);
+}
+
+#[test]
+fn a_password_is_not_taken_as_an_argument() {
+    let home = Home::new();
+    for (flag, value, says) in [
+        ("--store", "postgres://u:hidden@h/d", "SEMEL_STORE_FILE"),
+        ("--server", "http://u:hidden@h", "--token-file"),
+    ] {
+        let output = home.run(&["config", "show", flag, value]);
+        ends(&output, 2, &[says]);
+        assert!(!told(&output).contains("hidden"), "{}", told(&output));
+    }
+}
+
+#[test]
+fn protection_is_not_switched_off_by_a_span_of_nothing() {
+    let home = Home::new();
+    for name in ["remember", "keep"] {
+        let output = home
+            .once("k", "echo x >> seen")
+            .env(format!("SEMEL_{}", name.to_uppercase()), "0s")
+            .output()
+            .unwrap();
+        ends(&output, 2, &[name, "at least 1s"]);
+    }
+    let words = [
+        "once",
+        "--scope",
+        "s",
+        "--key",
+        "k",
+        "--remember",
+        "0s",
+        "--",
+        "true",
+    ];
+    ends(&home.run(&words), 2, &["--remember", "1s to 3650d"]);
+    assert_eq!(home.read("seen"), "");
 }

@@ -1,6 +1,6 @@
 //! The output of a command: live, on record, and replayed.
 
-use crate::support::{Home, ends, stdout};
+use crate::support::{Home, ends, signal, stdout};
 
 #[test]
 fn output_is_replayed_byte_for_byte() {
@@ -71,4 +71,63 @@ fn a_process_left_behind_does_not_hold_the_call() {
     crate::support::signal(left.trim().parse().unwrap(), "KILL");
     ends(&output, 0, &[]);
     assert_eq!(stdout(&output), "out\n");
+}
+
+/// The shell that a careless parent starts from: SIGCHLD ignored, which a process inherits.
+#[test]
+fn a_parent_that_ignores_its_children_does_not_make_it_run_twice() {
+    let home = Home::new();
+    let semel = home.once("k", "echo x >> seen; exit 4");
+    for _ in 0..2 {
+        let mut careless = std::process::Command::new("perl");
+        careless.args(["-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV"]);
+        careless.arg(semel.get_program()).args(semel.get_args());
+        careless.current_dir(home.path("."));
+        careless.env("SEMEL_DATA", home.data());
+        let Ok(output) = careless.output() else {
+            return;
+        };
+        ends(&output, 4, &[]);
+    }
+    assert_eq!(home.read("seen"), "x\n");
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_claim() {
+    let home = Home::new();
+    let mut command = home.once("k", "echo x >> seen");
+    command.env("SEMEL_SERVER", "http://127.0.0.1:9");
+    let mut waits = command.spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    signal(waits.id(), "TERM");
+    let begun = std::time::Instant::now();
+    assert_eq!(waits.wait().unwrap().code(), Some(143));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(8));
+    assert_eq!(home.read("seen"), "");
+}
+
+#[test]
+fn a_stderr_that_is_full_changes_nothing() {
+    let home = Home::new();
+    let full = || std::fs::File::options().write(true).open("/dev/full");
+    for _ in 0..2 {
+        let Ok(stderr) = full() else { return };
+        let mut command = home.once("k", "echo x >> seen; exit 6");
+        assert_eq!(command.stderr(stderr).status().unwrap().code(), Some(6));
+    }
+    assert_eq!(home.read("seen"), "x\n");
+    let mut listing = home.command(&["ledger", "ls", "--json"]);
+    let listing = listing.stdout(full().unwrap()).output().unwrap();
+    ends(&listing, 1, &["cannot write to stdout"]);
+}
+
+#[test]
+fn a_key_may_begin_with_a_dash() {
+    let home = Home::new();
+    let words = [
+        "once", "--scope", "s", "--key", "-5", "--part", "-rf", "--", "true",
+    ];
+    ends(&home.run(&words), 0, &[]);
+    let found = home.json(&["ledger", "get", "s", "-5", "--part", "-rf", "--json"]);
+    assert_eq!(found["state"], "done", "{found}");
 }

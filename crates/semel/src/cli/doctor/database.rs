@@ -1,21 +1,19 @@
 //! The database file: whose it is, whether it is sound, what its settings are.
 
+use std::cmp::Ordering;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use semel_store::clock::wall_millis;
-use semel_store::lock::{DataLock, Visit};
 use semel_store::sqlite::{NEWEST_SCHEMA, OLDEST_SQLITE};
-use semel_store::{Location, Options, Store};
 
 use super::Check;
-use crate::config::parent;
 
 /// A ledger further ahead of the clock than this was written by another clock.
 const DRIFT: i64 = 60_000;
 
-pub(super) async fn check(path: &Path, served: bool) -> Vec<Check> {
+pub(super) fn check(path: &Path) -> Vec<Check> {
     let mut checks = vec![version()];
     if !path.exists() {
         let detail = format!("{} is not there yet", path.display());
@@ -25,10 +23,6 @@ pub(super) async fn check(path: &Path, served: bool) -> Vec<Check> {
             "it is made at the first use",
         ));
         return checks;
-    }
-    // A server that runs has opened it; otherwise see whether it can be.
-    if !served {
-        checks.push(opens(path).await);
     }
     match look(path) {
         Ok(looked) => checks.extend(looked),
@@ -53,30 +47,7 @@ fn version() -> Check {
     Check::good("sqlite", found)
 }
 
-/// Opening asks SQLite whether the log is on and every commit is synced, and refuses otherwise.
-async fn opens(path: &Path) -> Check {
-    let open = async || -> anyhow::Result<()> {
-        let Visit::Free(_lock) = DataLock::visit(&parent(path))? else {
-            return Ok(());
-        };
-        let location = Location::Sqlite(path.to_owned());
-        let store = Store::open(&location, Options::default()).await?;
-        store.close().await?;
-        Ok(())
-    };
-    match open().await {
-        Ok(()) => Check::good(
-            "database",
-            format!("{} opens, synchronous FULL", path.display()),
-        ),
-        Err(error) => Check::bad(
-            "database",
-            format!("{}: {error:#}", path.display()),
-            "do what the message says, or restore a backup",
-        ),
-    }
-}
-
+/// Looks without the store, which would bring an older file up to date.
 fn look(path: &Path) -> rusqlite::Result<Vec<Check>> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.busy_timeout(Duration::from_secs(5))?;
@@ -85,12 +56,21 @@ fn look(path: &Path) -> rusqlite::Result<Vec<Check>> {
     let number = |query: &str| connection.query_row(query, [], |row| row.get::<_, Option<i64>>(0));
     let journal = text("PRAGMA journal_mode")?;
     let schema = number("PRAGMA user_version")?.unwrap_or(0);
+    if schema == 0 {
+        let detail = format!("{} is empty", path.display());
+        return Ok(vec![Check::doubt(
+            "database",
+            detail,
+            "it is made at the first use",
+        )]);
+    }
     let sound = text("PRAGMA quick_check(1)")?;
     let latest = number(
         "SELECT max(latest) FROM (SELECT max(claimed_at, changed_at) AS latest FROM effects ORDER BY seq DESC LIMIT 1000)",
     );
     let open = number("SELECT count(*) FROM effects WHERE state IN (3, 4)");
     Ok(vec![
+        Check::good("database", format!("{} can be read", path.display())),
         if journal == "wal" {
             Check::good("journal_mode", journal)
         } else {
@@ -100,12 +80,7 @@ fn look(path: &Path) -> rusqlite::Result<Vec<Check>> {
                 "it must be wal; semel sets it when it opens the file",
             )
         },
-        if schema > NEWEST_SCHEMA {
-            let detail = format!("{schema}; this semel knows up to {NEWEST_SCHEMA}");
-            Check::bad("schema", detail, "use a newer semel")
-        } else {
-            Check::good("schema", schema.to_string())
-        },
+        version_of(schema),
         if sound == "ok" {
             Check::good("integrity", sound)
         } else {
@@ -118,6 +93,21 @@ fn look(path: &Path) -> rusqlite::Result<Vec<Check>> {
         clock(latest.ok().flatten()),
         undecided(open.ok().flatten().unwrap_or(0)),
     ])
+}
+
+fn version_of(schema: i64) -> Check {
+    match schema.cmp(&NEWEST_SCHEMA) {
+        Ordering::Greater => {
+            let detail = format!("{schema}; this semel knows up to {NEWEST_SCHEMA}");
+            Check::bad("schema", detail, "use a newer semel")
+        }
+        Ordering::Less => {
+            let detail = format!("{schema}; this semel writes {NEWEST_SCHEMA}");
+            let fix = "make a backup; the next use brings it up to date";
+            Check::doubt("schema", detail, fix)
+        }
+        Ordering::Equal => Check::good("schema", schema.to_string()),
+    }
 }
 
 fn clock(latest: Option<i64>) -> Check {

@@ -11,7 +11,6 @@ use crate::client::{Access, Call, Client};
 /// Who has the data directory.
 pub(super) struct Owner {
     pub(super) check: Check,
-    pub(super) is_served: bool,
 }
 
 pub(super) async fn owner(context: &Context, directory: &Path) -> Owner {
@@ -30,7 +29,6 @@ pub(super) async fn owner(context: &Context, directory: &Path) -> Owner {
                     "look at its log; start it again if it hangs",
                 ),
             },
-            is_served: true,
         },
         Err(error) => Owner {
             check: Check::bad(
@@ -38,7 +36,6 @@ pub(super) async fn owner(context: &Context, directory: &Path) -> Owner {
                 format!("{:#}", anyhow::Error::from(error)),
                 "check who owns the directory",
             ),
-            is_served: false,
         },
     }
 }
@@ -49,7 +46,6 @@ fn free() -> Owner {
             "server",
             "none runs here; commands open the file themselves",
         ),
-        is_served: false,
     }
 }
 

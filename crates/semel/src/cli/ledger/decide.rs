@@ -29,6 +29,9 @@ pub(super) struct Decide {
     /// With happened: what came of it, as JSON
     #[arg(long, value_name = "JSON")]
     result: Option<String>,
+    /// With happened: what the destination calls it
+    #[arg(long, value_name = "ID")]
+    external_id: Option<String>,
     /// Why, for whoever asks later
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
@@ -56,6 +59,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    external_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a str>,
@@ -71,6 +76,7 @@ impl Decide {
             decision: self.decision,
             attempt: self.attempt,
             result: result.as_deref(),
+            external_id: self.external_id.as_deref(),
             note: self.note.as_deref(),
             by: by.as_deref(),
         };
@@ -89,7 +95,7 @@ impl Decide {
             Decision::Happened => "it will not be done again",
             Decision::Resend | Decision::Failed => "whoever asks next may do it",
         };
-        eprintln!("semel: {scope} {key} is {}: {meaning}", card.state);
+        say!("semel: {scope} {key} is {}: {meaning}", card.state);
         Ok(0)
     }
 }

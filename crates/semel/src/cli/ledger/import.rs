@@ -91,9 +91,10 @@ impl Import {
                 "skipped": wrong, "not_done": not_done, "errors": errors,
             }))?;
         }
-        eprintln!(
+        say!(
             "semel: {} imported, {} were on record already, {wrong} wrong, {not_done} not done",
-            counts.imported, counts.existing
+            counts.imported,
+            counts.existing
         );
         Ok(0)
     }
@@ -137,17 +138,17 @@ impl Import {
 
     fn tell_wrong(&self, rows: &Rows) {
         for (line, problem) in rows.wrong.iter().take(MAX_SHOWN) {
-            eprintln!("{}:{line}: {}", shown(&self.file), shown(problem));
+            say!("{}:{line}: {}", shown(&self.file), shown(problem));
         }
         if let Some(more) = rows.wrong.len().checked_sub(MAX_SHOWN + 1) {
-            eprintln!("… and {} more", more + 1);
+            say!("… and {} more", more + 1);
         }
         let open = |(_, state): &&(usize, String)| {
             matches!(state.as_str(), "claimed" | "unknown" | "review")
         };
         let open: Vec<_> = rows.not_done.iter().filter(open).collect();
         if let Some((line, state)) = open.first() {
-            eprintln!(
+            say!(
                 "semel: warning: {} lines (the first is {line}) say {state} or the like: nobody knows whether these happened, so they are not imported; decide them first",
                 open.len()
             );
@@ -221,7 +222,7 @@ fn read(
     if let Ok(refused) = answer.parse::<Refused>() {
         for row in refused.rows {
             let line = chunk.get(row.index).map_or(0, |(line, _)| *line);
-            eprintln!("line {line}: {}", shown(&row.detail));
+            say!("line {line}: {}", shown(&row.detail));
         }
     }
     let mut failure = answer.problem();

@@ -132,7 +132,7 @@ impl Ls {
             .map(|row| cells(row))
             .collect::<Result<_, _>>()?;
         if rows.is_empty() {
-            eprintln!("semel: nothing is on record that matches");
+            say!("semel: nothing is on record that matches");
             return Ok(0);
         }
         let header = [
@@ -146,7 +146,7 @@ impl Ls {
         ];
         print_table(&header, rows);
         if let Some(next) = next {
-            eprintln!("semel: there is more: --after {next}, or --all");
+            say!("semel: there is more: --after {next}, or --all");
         }
         Ok(0)
     }

@@ -51,10 +51,18 @@ impl Ended {
     }
 }
 
-/// Runs the command to its end. An error means that it never started.
-pub(super) async fn act(run: Run<'_>, signals: &mut Signals) -> std::io::Result<Ended> {
+/// Why there is no end to tell of. The two must not be mixed up: after the first the command may
+/// run again, after the second it may have taken effect.
+#[derive(Debug)]
+pub(super) enum Unseen {
+    NeverStarted(std::io::Error),
+    Lost(std::io::Error),
+}
+
+/// Runs the command to its end.
+pub(super) async fn act(run: Run<'_>, signals: &mut Signals) -> Result<Ended, Unseen> {
     let started = Instant::now();
-    let mut child = spawn(&run)?;
+    let mut child = spawn(&run).map_err(Unseen::NeverStarted)?;
     if let (Some(mut pipe), Some(stdin)) = (child.stdin.take(), run.stdin) {
         tokio::spawn(async move {
             // A command need not read its input.
@@ -82,7 +90,7 @@ pub(super) async fn act(run: Run<'_>, signals: &mut Signals) -> std::io::Result<
         .map(|from| tokio::spawn(tee(from, out, exited)));
     let pid = child.id();
     let status = tokio::select! {
-        status = child.wait() => status?,
+        status = child.wait() => status.map_err(Unseen::Lost)?,
         () = signals.pass_on(pid) => unreachable!("signals are passed on for ever"),
     };
     ended.send_replace(true);

@@ -47,7 +47,7 @@ async fn beat(job: Arc<Job>, mut stopped: oneshot::Receiver<()>) -> bool {
         pause = match send_now(&job, &call).await {
             Ok(answer) if answer.status.is_success() => third,
             Ok(answer) if matches!(answer.status.as_u16(), 404 | 409) => {
-                eprintln!(
+                say!(
                     "semel: the claim has run out; the command goes on, but its outcome will be called unknown"
                 );
                 return true;

@@ -4,13 +4,14 @@ use serde_json::json;
 
 use super::Job;
 use super::claim::Refusal;
-use crate::cli::{Context, effect};
+use super::replay;
+use crate::cli::effect;
 use crate::failure::Exit;
 use crate::term::shown;
 use crate::when;
 
 /// Says why not, and what to do, and gives the exit code.
-pub(super) fn refused(job: &Job, refusal: &Refusal) -> anyhow::Result<u8> {
+pub(super) fn refused(job: &Job, refusal: &Refusal) -> u8 {
     let (exit, message, help) = match refusal.verdict.as_str() {
         "busy" => (Exit::Busy, busy(refusal), String::new()),
         "unknown" => {
@@ -20,16 +21,16 @@ pub(super) fn refused(job: &Job, refusal: &Refusal) -> anyhow::Result<u8> {
         "conflict" => (Exit::Conflict, conflict(job, refusal), String::new()),
         _ => (Exit::Failed, "the ledger refused".to_owned(), String::new()),
     };
-    eprintln!("semel: {message}");
+    say!("semel: {message}");
     if !help.is_empty() {
-        eprint!("{help}");
+        say!("{}", help.trim_end());
     }
     if job.json {
         let decide = |decision| effect::decide_command(&job.effect, decision, &job.client.flags());
         let decide = (exit == Exit::NeedsPerson).then(|| {
             json!({"happened": decide("happened"), "resend": decide("resend"), "failed": decide("failed")})
         });
-        Context::print_json(&json!({
+        replay::print_json(&json!({
             "verdict": refusal.verdict,
             "ran": false,
             "exit_code": exit.code(),
@@ -42,9 +43,9 @@ pub(super) fn refused(job: &Job, refusal: &Refusal) -> anyhow::Result<u8> {
             "differs": refusal.differs,
             "decide": decide,
             "receipt": refusal.receipt,
-        }))?;
+        }));
     }
-    Ok(exit.code())
+    exit.code()
 }
 
 fn busy(refusal: &Refusal) -> String {

@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use super::Job;
 use super::claim::Record;
-use crate::cli::Context;
 use crate::client::{Access, Call, Session, or_null};
-use crate::term::shown;
+use crate::term::{shown, try_print_line};
 use crate::when;
 
 /// What `--json` prints.
@@ -24,9 +23,20 @@ pub(super) struct Document<'a> {
     pub(super) receipt: Option<&'a str>,
 }
 
-pub(super) fn print_document(document: &Document<'_>) -> anyhow::Result<()> {
+/// Prints the one JSON document. The exit code tells what happened to the effect, so it stays as
+/// it is when the document cannot be written.
+pub(super) fn print_json(document: &Value) {
+    match try_print_line(&format!("{document:#}")) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            say!("semel: cannot write to stdout: {error}");
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn print_document(document: &Document<'_>) {
     let of = |name: &str| document.result.and_then(|result| result.get(name)).cloned();
-    Context::print_json(&json!({
+    print_json(&json!({
         "verdict": document.verdict,
         "ran": document.ran,
         "outcome": document.outcome,
@@ -37,7 +47,7 @@ pub(super) fn print_document(document: &Document<'_>) -> anyhow::Result<()> {
         "stderr": of("stderr"),
         "duration_ms": of("duration_ms"),
         "receipt": document.receipt,
-    }))
+    }));
 }
 
 /// Does what the first run did, without doing it.
@@ -53,7 +63,7 @@ pub(super) async fn replay(job: &Job, record: &Record) -> anyhow::Result<u8> {
             attempt: Some(record.first.attempt),
             result: Some(&result),
             receipt: record.receipt.as_deref(),
-        })?;
+        });
         return Ok(code.unwrap_or(0));
     }
     let mut stderr = std::io::stderr();
@@ -64,7 +74,7 @@ pub(super) async fn replay(job: &Job, record: &Record) -> anyhow::Result<u8> {
         let _ = write(&session, &result["stderr"], &mut stderr).await?;
         session.close().await?;
     }
-    eprintln!("semel: {}", message(record, code.is_some()));
+    say!("semel: {}", message(record, code.is_some()));
     Ok(code.unwrap_or(0))
 }
 
@@ -106,7 +116,7 @@ async fn write(
     };
     let answer = session.send(Call::get(format!("/v1/blobs/{hash}"))).await?;
     if answer.status == StatusCode::NOT_FOUND {
-        eprintln!("semel: an output of the first run is not here (imported without it?)");
+        say!("semel: an output of the first run is not here (imported without it?)");
         return Ok(Ok(()));
     }
     if !answer.status.is_success() {

@@ -67,6 +67,10 @@ impl Outcome {
         Outcome::bare("failed", reason)
     }
 
+    pub(super) fn not_seen(reason: String) -> Outcome {
+        Outcome::bare("unknown", reason)
+    }
+
     pub(super) fn released(reason: &str) -> Outcome {
         Outcome::bare("released", reason.to_owned())
     }
@@ -98,7 +102,7 @@ pub(super) async fn settle(job: &Job, outcome: Outcome) -> anyhow::Result<Settle
             return Ok(Settled::Lost(problem));
         }
         if !told {
-            eprintln!("semel: the outcome is not recorded yet, trying for a minute: {problem}");
+            say!("semel: the outcome is not recorded yet, trying for a minute: {problem}");
             told = true;
         }
         tokio::time::sleep(pause).await;

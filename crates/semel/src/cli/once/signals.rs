@@ -13,6 +13,9 @@ const QUEUE: usize = 16;
 #[derive(Debug)]
 pub(super) struct Signals {
     arrived: mpsc::Receiver<Signal>,
+    /// Whoever started us may ignore SIGCHLD, and then the kernel would throw away how the command
+    /// ended. To listen for it, even without a use for it, ends that.
+    _children: tokio::signal::unix::Signal,
 }
 
 impl Signals {
@@ -39,7 +42,18 @@ impl Signals {
                 }
             });
         }
-        Ok(Signals { arrived })
+        Ok(Signals {
+            arrived,
+            _children: signal(SignalKind::child())?,
+        })
+    }
+
+    /// The next signal, while there is no command.
+    pub(super) async fn first(&mut self) -> Signal {
+        match self.arrived.recv().await {
+            Some(signal) => signal,
+            None => std::future::pending().await,
+        }
     }
 
     /// A signal that came before there was a command.

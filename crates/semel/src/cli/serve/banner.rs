@@ -20,7 +20,7 @@ pub(super) struct Banner<'a> {
 impl Banner<'_> {
     fn token_path(&self) -> &Path {
         match &self.token {
-            TokenFile::Made(path) | TokenFile::There(path) | TokenFile::Missing(path) => path,
+            TokenFile::Made(path) | TokenFile::There(path) => path,
         }
     }
 
@@ -39,10 +39,10 @@ impl Banner<'_> {
         let paint = Paint::stderr();
         let url = base_url(self.address);
         let row = |name: &str, value: &str| {
-            eprintln!("  {} {value}", paint.on(Tone::Dim, &format!("{name:<7}")));
+            say!("  {} {value}", paint.on(Tone::Dim, &format!("{name:<7}")));
         };
         let version = env!("CARGO_PKG_VERSION");
-        eprintln!("{} {version}", paint.on(Tone::Strong, "semel"));
+        say!("{} {version}", paint.on(Tone::Strong, "semel"));
         row("listen", &url);
         row("data", &self.data.display().to_string());
         row("store", self.store);
@@ -50,17 +50,6 @@ impl Banner<'_> {
         match &self.token {
             TokenFile::Made(_) => row("token", &format!("{path} (made just now)")),
             TokenFile::There(_) => row("token", &path),
-            TokenFile::Missing(_) => {
-                row(
-                    "token",
-                    &format!("{path} is missing; tokens made earlier still work"),
-                );
-                let out = quoted(&path);
-                row(
-                    "",
-                    &format!("another: stop semel, then semel tokens create local --out {out}"),
-                );
-            }
         }
         if self.token_path().exists() {
             let path = quoted(&path);
@@ -73,7 +62,7 @@ impl Banner<'_> {
         }
         if !self.address.ip().is_loopback() {
             let warning = "other machines can reach this address; the API asks for a token, but nothing is encrypted: put TLS in front";
-            eprintln!("{} {warning}", paint.on(Tone::Doubt, "semel: warning:"));
+            say!("{} {warning}", paint.on(Tone::Doubt, "semel: warning:"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The first token: made at the first start, its clear text in a file for this machine's CLI.
+//! The token of this machine's CLI: its clear text in a file, made anew whenever it does not work.
 
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,6 @@ pub(super) enum TokenFile {
     Made(PathBuf),
     /// There from before.
     There(PathBuf),
-    /// Gone, although tokens are in use.
-    Missing(PathBuf),
 }
 
 /// Refuses a token that others on the machine can read.
@@ -33,18 +31,20 @@ pub(super) fn check(data: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Makes the first token, if no token is in use yet.
-pub(super) async fn first(store: &Store, data: &Path) -> anyhow::Result<TokenFile> {
+/// Sees to it that the file holds a token that works: it may never have been there, be lost, or
+/// speak for another ledger after a restore. A crash before the file is written leaves a token
+/// that nobody knows, and the next start makes another.
+pub(super) async fn provide(store: &Store, data: &Path) -> anyhow::Result<TokenFile> {
     let path = data.join("token");
+    let held = std::fs::read_to_string(&path).unwrap_or_default();
+    let held = semel_server::tokens::hash(held.trim());
     let tokens = store.tokens().await?;
-    if tokens.iter().all(|token| token.revoked_at.is_some()) {
-        let (clear, _) = semel_server::tokens::issue(store, "first").await?;
-        files::write_private(&path, format!("{clear}\n").as_bytes())?;
-        return Ok(TokenFile::Made(path));
+    let mut valid = tokens.iter().filter(|token| token.revoked_at.is_none());
+    if valid.any(|token| token.hash == held) {
+        return Ok(TokenFile::There(path));
     }
-    if path.exists() {
-        Ok(TokenFile::There(path))
-    } else {
-        Ok(TokenFile::Missing(path))
-    }
+    let name = if tokens.is_empty() { "first" } else { "local" };
+    let (clear, _) = semel_server::tokens::issue(store, name).await?;
+    files::write_private(&path, format!("{clear}\n").as_bytes())?;
+    Ok(TokenFile::Made(path))
 }
