@@ -9,6 +9,11 @@ macro_rules! say {
     ($($words:tt)*) => { $crate::term::say(format_args!($($words)*)) };
 }
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "doc comments of arguments are help texts, where brackets show defaults"
+)]
+
 mod bench;
 mod cli;
 mod client;

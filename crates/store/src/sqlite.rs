@@ -1,6 +1,6 @@
 //! The ledger in one file: SQLite with a write-ahead log, synced at every commit.
 //!
-//! Owns the file, one writer thread ([`writer`]) and a few connections for reading, which never
+//! Owns the file, one writer thread (`writer`) and a few connections for reading, which never
 //! wait for the writer. A process that serves holds the directory's lock, so there is one writer;
 //! visitors (`semel once` without a server) write through SQLite's own lock, one after the other.
 //!
