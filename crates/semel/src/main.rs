@@ -4,15 +4,15 @@
 //! ledger, durability to the store and the API to the server: every verb that touches the ledger
 //! asks the same HTTP API, over the network or in this process.
 
-/// As `eprintln!`, but a stderr that is closed or full changes nothing of what the command does.
-macro_rules! say {
-    ($($words:tt)*) => { $crate::term::say(format_args!($($words)*)) };
-}
-
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "doc comments of arguments are help texts, where brackets show defaults"
 )]
+
+/// As `eprintln!`, but a stderr that is closed or full changes nothing of what the command does.
+macro_rules! say {
+    ($($words:tt)*) => { $crate::term::say(format_args!($($words)*)) };
+}
 
 mod bench;
 mod cli;
