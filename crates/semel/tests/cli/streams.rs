@@ -95,14 +95,19 @@ fn a_parent_that_ignores_its_children_does_not_make_it_run_twice() {
 #[test]
 fn a_signal_ends_the_wait_for_a_claim() {
     let home = Home::new();
+    // A server that takes the question and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
     let mut command = home.once("k", "echo x >> seen");
-    command.env("SEMEL_SERVER", "http://127.0.0.1:9");
+    command.env("SEMEL_SERVER", format!("http://{address}"));
+    command.env("SEMEL_TOKEN", "smt_nobody");
     let mut waits = command.spawn().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
+    let asked = silent.accept().unwrap();
     signal(waits.id(), "TERM");
     let begun = std::time::Instant::now();
     assert_eq!(waits.wait().unwrap().code(), Some(143));
     assert!(begun.elapsed() < std::time::Duration::from_secs(8));
+    drop(asked);
     assert_eq!(home.read("seen"), "");
 }
 
