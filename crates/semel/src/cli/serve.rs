@@ -134,7 +134,11 @@ fn lock(data: &Path, location: &Location) -> anyhow::Result<Vec<DataLock>> {
 
 /// What visitors find in the lock file. Without an address the server is still starting.
 fn notice(listen: Option<SocketAddr>) -> String {
-    serde_json::json!({"pid": std::process::id(), "listen": listen}).to_string()
+    let pid = std::process::id();
+    match listen {
+        Some(listen) => serde_json::json!({"pid": pid, "listen": listen}).to_string(),
+        None => serde_json::json!({"pid": pid}).to_string(),
+    }
 }
 
 async fn listen(address: &str) -> anyhow::Result<TcpListener> {
