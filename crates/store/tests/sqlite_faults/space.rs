@@ -2,6 +2,7 @@
 //! as failed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use semel_faults::{Fault, Lasting, On};
@@ -82,7 +83,8 @@ async fn a_disk_that_fails_at_a_checkpoint_ends_the_store() {
     let next = disk.counts().syncs + 2;
     disk.inject(Fault::io_error(On::Syncs, next, Lasting::FromThenOn));
     store.step(claim("a", 1)).await.expect("it is in the log");
-    store.failed().await;
+    let failed = tokio::time::timeout(Duration::from_secs(20), store.failed());
+    failed.await.expect("the store says that it failed");
     assert!(disk.fired() > 0);
     assert!(store.step(claim("b", 2)).await.is_err());
 }
