@@ -6,6 +6,7 @@ use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Verdict};
 use crate::node::{Membership, NodeChange, NodeState};
 use crate::receipt::{Receipt, ReceiptId};
 use crate::record::Record;
+use crate::run::{Advance, CursorChange, ReleaseChange, RunId, Start, Started};
 use crate::token::TokenChange;
 
 /// One thing to write, with its own precondition.
@@ -21,6 +22,26 @@ pub enum Change {
     Node(NodeChange),
     /// Write receipts that were promised earlier.
     Receipts(Vec<Receipt>),
+    /// Start a run together with the effect that stands for its key.
+    Start(Box<Start>),
+    /// One more row in a run's journal, and what becomes of the run.
+    Advance(Box<Advance>),
+    /// Tell a run something; if it rests, it wakes.
+    Mail {
+        /// Which run.
+        run: RunId,
+        /// What it is told.
+        note: Box<str>,
+    },
+    /// Let the committing node hold up to so many runs that may go on.
+    Take {
+        /// How many at most.
+        limit: u32,
+    },
+    /// Deploy, go live, retire.
+    Release(ReleaseChange),
+    /// Move a saved position.
+    Cursor(CursorChange),
 }
 
 impl From<EffectChange> for Change {
@@ -88,6 +109,18 @@ pub enum Answer {
     Node(Option<NodeState>),
     /// To [`Change::Token`]: whether anything was there to change.
     Token(bool),
+    /// To [`Change::Start`].
+    Started(Box<Started>),
+    /// To [`Change::Advance`]: false if the node no longer holds the run or the row was there.
+    Advanced(bool),
+    /// To [`Change::Mail`]: false if there is no such run, or it is over.
+    Mailed(bool),
+    /// To [`Change::Take`]: the runs, oldest wake first.
+    Taken(Vec<RunId>),
+    /// To [`Change::Release`]: whether anything changed.
+    Released(bool),
+    /// To [`Change::Cursor`]: false if it was something else.
+    Moved(bool),
     /// It is written.
     Written,
 }

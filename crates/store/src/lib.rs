@@ -23,6 +23,7 @@ pub mod postgres;
 pub mod query;
 pub mod receipt;
 pub mod record;
+pub mod run;
 mod seen;
 pub mod sqlite;
 pub mod store;

@@ -1,0 +1,19 @@
+//! A flow file: read, checked, explained.
+//!
+//! Owns the file's grammar ([`model`]), its expressions ([`expr`]) and the values they work on
+//! ([`value`]), and everything that can be said about a flow before it runs ([`diagnostic`]).
+//! Knows nothing of files, clocks, threads or the network: the caller brings the text, the names
+//! and the time.
+//!
+//! The invariant: the same text gives the same flow and the same messages, and an expression given
+//! the same names gives the same value within a bounded number of steps.
+
+pub mod diagnostic;
+pub mod expr;
+pub mod model;
+pub mod value;
+
+pub use diagnostic::{Diagnostic, Level, Span};
+pub use expr::{Expr, Template};
+pub use model::Flow;
+pub use value::Value;
