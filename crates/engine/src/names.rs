@@ -212,7 +212,11 @@ fn schedule(state: &State, outer: Option<&Arc<Outer>>) -> Option<Value> {
     if let Some(outer) = outer {
         return schedule(&outer.state, outer.outer.as_ref());
     }
-    let Time(millis) = state.opening.at;
+    schedule_at(state.opening.at)
+}
+
+/// What `schedule` stands for in a run of that planned time.
+pub(crate) fn schedule_at(Time(millis): Time) -> Option<Value> {
     let time = Timestamp::from_millisecond(millis).ok()?;
     let date = time.strftime("%F").to_string();
     Some(Value::map([

@@ -46,8 +46,6 @@ pub struct Settlement {
 pub struct Attempt<'a> {
     /// The step.
     pub step: &'a Step,
-    /// What was asked.
-    pub call: &'a Call,
     /// When it began.
     pub began: Time,
     /// A random number for jitter.
@@ -56,16 +54,28 @@ pub struct Attempt<'a> {
 
 /// Reads the outcome of an attempt.
 #[must_use]
-pub fn outcome(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, outcome: Outcome) -> Seen {
+pub fn outcome(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    outcome: &Outcome,
+) -> Seen {
     match outcome {
-        Outcome::Done(answer) => done(scene, state, attempt, &answer),
-        Outcome::Failed(failure) => failed(scene, state, attempt, &failure),
-        Outcome::Unknown { message, .. } => lost(scene, state, attempt, &message),
+        Outcome::Done(answer) => done(scene, state, attempt, call, answer),
+        Outcome::Failed(failure) => failed(scene, state, attempt, call, failure),
+        Outcome::Unknown { message, .. } => lost(scene, state, attempt, call, message),
     }
 }
 
-fn done(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, answer: &Answer) -> Seen {
-    let Attempt { step, call, .. } = attempt;
+fn done(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    answer: &Answer,
+) -> Seen {
+    let step = attempt.step;
     let expr = match &step.action {
         Action::Ensure(ensure) => ensure.create.result.as_ref().or(step.result.as_ref()),
         _ => step.result.as_ref(),
@@ -110,16 +120,21 @@ fn input_of(call: &Call, contents: &mut Vec<Vec<u8>>) -> Option<Kept> {
     kept.then(|| Kept::new(call.task.input.clone(), contents))
 }
 
-fn failed(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, failure: &Failure) -> Seen {
-    let settle = claimed(attempt.call).then(|| Settlement {
+fn failed(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    failure: &Failure,
+) -> Seen {
+    let settle = claimed(call).then(|| Settlement {
         outcome: semel_ledger::Outcome::Failed,
         result: Some(failure_json(failure).into()),
         note: Some(failure.message.as_str().into()),
     });
-    let (step, call) = (attempt.step, attempt.call);
     Seen {
         settle,
-        happenings: after_failure(scene, state, step, call.task.attempt, attempt, failure),
+        happenings: after_failure(scene, state, attempt, call.task.attempt, failure),
         contents: Vec::new(),
     }
 }
@@ -128,11 +143,11 @@ fn failed(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, failure: &Fai
 fn after_failure(
     scene: &Scene<'_>,
     state: &State,
-    step: &Step,
-    number: u32,
     attempt: &Attempt<'_>,
+    number: u32,
     failure: &Failure,
 ) -> Vec<Happening> {
+    let step = attempt.step;
     let policy = policy(scene.flow, step);
     let first_at = state.steps.get(step.id.it.as_str()).and_then(|s| s.first_at);
     let tried = Tried {
@@ -176,11 +191,17 @@ fn after_failure(
     vec![failed, last]
 }
 
-fn lost(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, message: &str) -> Seen {
-    let Attempt { step, call, .. } = attempt;
+fn lost(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    message: &str,
+) -> Seen {
+    let step = attempt.step;
     let harmless = match call.task.class {
         Class::Pure | Class::Read | Class::Set => true,
-        Class::Keyed => lookup(step).is_none() && remembered(scene, state, attempt),
+        Class::Keyed => lookup(step).is_none() && remembered(scene, state, attempt, call),
         Class::Guarded => false,
     };
     if harmless {
@@ -193,7 +214,7 @@ fn lost(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, message: &str) 
         let number = call.task.attempt;
         return Seen {
             settle: None,
-            happenings: after_failure(scene, state, step, number, attempt, &failure),
+            happenings: after_failure(scene, state, attempt, number, &failure),
             contents: Vec::new(),
         };
     }
@@ -214,11 +235,11 @@ fn lost(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, message: &str) 
 }
 
 /// Whether the destination will still know our key when it is asked again.
-fn remembered(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>) -> bool {
-    let first_at = state.steps.get(&attempt.call.step).and_then(|s| s.first_at);
+fn remembered(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, call: &Call) -> bool {
+    let first_at = state.steps.get(&call.step).and_then(|s| s.first_at);
     let since = first_at.unwrap_or(attempt.began);
     let cap = policy(scene.flow, attempt.step).cap;
-    window(attempt.call).is_none_or(|window| {
+    window(call).is_none_or(|window| {
         let next = scene.now.after(cap);
         next.since(since) < window
     })
@@ -373,7 +394,7 @@ pub fn inspected(
         }
         EffectState::Failed => {
             let failure = failure_of(record, text);
-            after_failure(scene, state, step, number, attempt, &failure)
+            after_failure(scene, state, attempt, number, &failure)
         }
         EffectState::Released => vec![Happening::Resumed {
             step: name,
