@@ -148,6 +148,15 @@ impl Engine {
         }
     }
 
+    /// What must be done although nobody asks; ends when the set is dropped.
+    #[must_use]
+    pub fn duties(&self) -> JoinSet<()> {
+        let mut duties = JoinSet::new();
+        duties.spawn(crate::timers::run(Arc::clone(&self.inner)));
+        duties.spawn(crate::schedules::run(Arc::clone(&self.inner)));
+        duties
+    }
+
     /// Something may have become due: look now.
     pub fn look(&self) {
         self.inner.due.notify_one();

@@ -1,6 +1,5 @@
 //! Whether a flow wants an event: its filters.
 
-use semel_flow::Value;
 use semel_flow::expr::{EvalError, Expr, Names};
 use semel_flow::model::{Flow, Trigger};
 
@@ -9,16 +8,7 @@ use semel_flow::model::{Flow, Trigger};
 /// # Errors
 /// [`EvalError`] if the filter has no value for this event.
 pub fn passes(filter: Option<&Expr>, names: &dyn Names) -> Result<bool, EvalError> {
-    let Some(filter) = filter else {
-        return Ok(true);
-    };
-    match filter.eval(names)? {
-        Value::Bool(passes) => Ok(passes),
-        other => Err(EvalError {
-            message: format!("`{}` is {}, not true or false", filter.source, other.kind()),
-            span: filter.span,
-        }),
-    }
+    filter.map_or(Ok(true), |filter| filter.holds(names))
 }
 
 /// Whether a flow wants an emitted event of that name.

@@ -20,16 +20,12 @@ pub fn result(
     }
 }
 
-/// Whether an answer says that the thing is there; an error if it does not say.
+/// Whether an answer says that the thing is there.
 ///
 /// # Errors
-/// What is wrong with the expression or its value.
-pub fn found(expr: &Expr, answer: &Value, names: &RunNames<'_>) -> Result<bool, String> {
-    match expr.eval(&names.with(&members(answer))) {
-        Ok(Value::Bool(found)) => Ok(found),
-        Ok(other) => Err(format!("`{}` is {}, not true or false", expr.source, other.kind())),
-        Err(error) => Err(error.to_string()),
-    }
+/// [`EvalError`] if it does not say.
+pub fn found(expr: &Expr, answer: &Value, names: &RunNames<'_>) -> Result<bool, EvalError> {
+    expr.holds(&names.with(&members(answer)))
 }
 
 fn members(answer: &Value) -> Vec<(&str, Value)> {

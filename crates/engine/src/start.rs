@@ -75,6 +75,8 @@ pub struct Incoming<'a> {
     pub at: Time,
     /// The sender's name for it, or who asked.
     pub from: Option<Box<str>>,
+    /// Its identity, if that is decided already.
+    pub key: Option<Key>,
     /// The trigger's own identity of the event, if the flow has no key.
     pub own_key: Option<Key>,
     /// This node has room to begin it at once.
@@ -124,7 +126,7 @@ impl Names for EventNames<'_> {
     }
 }
 
-impl<'a> Incoming<'a> {
+impl Incoming<'_> {
     /// What expressions over the event see.
     #[must_use]
     pub fn names(&self) -> EventNames<'_> {
@@ -142,6 +144,9 @@ impl<'a> Incoming<'a> {
     /// # Errors
     /// [`StartError`] if there is none.
     pub fn key(&self) -> Result<Key, StartError> {
+        if let Some(key) = &self.key {
+            return Ok(key.clone());
+        }
         match &self.compiled.flow.key {
             Some(template) => template
                 .key(&self.names())
@@ -155,10 +160,25 @@ impl<'a> Incoming<'a> {
     /// # Errors
     /// [`StartError`] if the event gives no key.
     pub fn into_start(self) -> Result<Start, StartError> {
-        let key = self.key()?;
+        let (key, lane) = (self.key()?, self.lane()?);
+        self.start_as(key, lane)
+    }
+
+    /// The change that files the event as a run which waits for a person, once, under that key.
+    ///
+    /// # Errors
+    /// [`StartError`] if it cannot be written down.
+    pub fn into_parked(self, key: Key, why: &str) -> Result<Start, StartError> {
+        let mut start = self.start_as(key, None)?;
+        start.run.state = RunState::Parked;
+        start.run.why = why.into();
+        start.run.wake = None;
+        Ok(start)
+    }
+
+    fn start_as(self, key: Key, lane: Option<Lane>) -> Result<Start, StartError> {
         let flow = &self.compiled.flow;
         let effect = EffectId::new(Scope::new(&flow.name.it)?, key.clone());
-        let lane = self.lane()?;
         let canonical = match &self.canonical {
             Some(canonical) => canonical.clone(),
             None => self.event.to_canonical()?,
@@ -206,7 +226,11 @@ impl<'a> Incoming<'a> {
         })
     }
 
-    fn lane(&self) -> Result<Option<Lane>, StartError> {
+    /// The queue that its run goes through.
+    ///
+    /// # Errors
+    /// [`StartError`] if the event does not say which.
+    pub fn lane(&self) -> Result<Option<Lane>, StartError> {
         let flow = &self.compiled.flow;
         let Some(overlap) = &flow.overlap else {
             return Ok(None);

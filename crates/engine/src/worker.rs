@@ -33,6 +33,7 @@ use crate::names::{Identity, Outer};
 use crate::state::{Phase, State};
 
 pub(crate) use acts::Came;
+pub(crate) use ledger::settle;
 use book::{Book, Gone};
 
 /// A run in this node's hands.

@@ -204,11 +204,7 @@ impl Decider<'_, '_> {
     }
 
     fn is_true(&self, expr: &Expr) -> Result<bool, String> {
-        match expr.eval(&self.names(&[])) {
-            Ok(Value::Bool(bool)) => Ok(bool),
-            Ok(other) => Err(format!("`{}` is {}, not true or false", expr.source, other.kind())),
-            Err(error) => Err(error.to_string()),
-        }
+        expr.holds(&self.names(&[])).map_err(|error| error.to_string())
     }
 
     fn text(&self, template: &Template) -> Result<String, String> {

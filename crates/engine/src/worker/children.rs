@@ -312,6 +312,7 @@ impl Active {
             canonical: None,
             at: self.state.opening.at,
             from: Some(self.identity.id.as_ref().into()),
+            key: None,
             own_key,
             begin: false,
             remember: inner.settings.remember,

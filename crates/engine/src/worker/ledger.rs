@@ -445,7 +445,7 @@ pub(super) fn release(grant: &Grant) -> Option<Change> {
     Some(settle(effect, grant.fence, Outcome::Released, content))
 }
 
-pub(super) fn settle(effect: EffectId, fence: Fence, outcome: Outcome, content: Content) -> Change {
+pub(crate) fn settle(effect: EffectId, fence: Fence, outcome: Outcome, content: Content) -> Change {
     let digest = Digest::of_settlement([
         Some(outcome.name()),
         content.result.as_deref(),
