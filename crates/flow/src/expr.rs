@@ -91,3 +91,36 @@ pub enum KeyFault {
     #[error(transparent)]
     Key(#[from] KeyError),
 }
+
+impl Expr {
+    pub(crate) fn parse(source: &str, span: Span) -> Result<Expr, crate::Diagnostic> {
+        Ok(Expr {
+            source: source.into(),
+            span,
+            volatile: false,
+        })
+    }
+}
+
+impl Template {
+    pub(crate) fn parse(
+        text: &str,
+        span: Span,
+        _exact: bool,
+    ) -> Result<Template, crate::Diagnostic> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${{") {
+            let (inner, next) = after.split_once("}}").unwrap_or((after, ""));
+            if !before.is_empty() {
+                parts.push(Part::Text(before.into()));
+            }
+            parts.push(Part::Expr(Expr::parse(inner.trim(), span)?));
+            rest = next;
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.into()));
+        }
+        Ok(Template { parts, span })
+    }
+}

@@ -8,12 +8,21 @@
 //! The invariant: the same text gives the same flow and the same messages, and an expression given
 //! the same names gives the same value within a bounded number of steps.
 
+pub mod codes;
+pub mod cron;
 pub mod diagnostic;
 pub mod expr;
+pub mod fields;
+mod lower;
 pub mod model;
+mod near;
+pub mod size;
 pub mod value;
+mod yaml;
 
 pub use diagnostic::{Diagnostic, Level, Span};
 pub use expr::{Expr, Template};
+pub use lower::{Reading, read};
 pub use model::Flow;
 pub use value::Value;
+pub use yaml::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};
