@@ -16,6 +16,7 @@ pub mod fields;
 mod lower;
 pub mod model;
 mod near;
+pub mod render;
 pub mod size;
 pub mod value;
 mod yaml;

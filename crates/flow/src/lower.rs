@@ -15,6 +15,7 @@ mod http;
 mod scalar;
 mod step;
 mod text;
+mod thin;
 mod timing;
 mod trigger;
 mod webhook;

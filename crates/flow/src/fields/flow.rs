@@ -85,7 +85,7 @@ pub static OVERLAP: Object = Object {
 /// When to repeat.
 pub static RETRY: Object = object("`retry`", &RETRY_FIELDS);
 
-static RETRY_FIELDS: [Field; 3] = [
+static RETRY_FIELDS: [Field; 4] = [
     field(
         "max",
         Is::Whole { min: 1, max: 1000 },
@@ -100,5 +100,10 @@ static RETRY_FIELDS: [Field; 3] = [
         "within",
         duration(Millis::seconds(1), Millis::days(365)),
         "Give up this long after the first attempt. Left out, only `max` counts.",
+    ),
+    field(
+        "then",
+        Is::Word(&["fail", "ask"]),
+        "What happens when the attempts are used up: the step has failed (the default), or a person is asked whether to go on.",
     ),
 ];

@@ -1,5 +1,7 @@
 //! Questions to the destination: ensure, lookup, undo.
 
+use std::sync::Arc;
+
 use semel_ledger::Millis;
 
 use super::Lower;
@@ -45,7 +47,7 @@ impl Lower {
         })
     }
 
-    pub(super) fn undo(&mut self, step: Entry<'_>) -> Option<Act> {
+    pub(super) fn undo(&mut self, step: Entry<'_>) -> Option<Arc<Act>> {
         let slot = step.slot("undo")?;
         let entry = self.entry(&UNDO, slot.node, slot.name.span)?;
         self.http(entry.slot("http")?)
@@ -74,7 +76,7 @@ impl Lower {
     }
 
     /// A call that is repeated freely, so it must not change anything.
-    pub(super) fn question(&mut self, entry: Entry<'_>, what: &str) -> Option<Act> {
+    pub(super) fn question(&mut self, entry: Entry<'_>, what: &str) -> Option<Arc<Act>> {
         let act = self.http(entry.slot("http")?)?;
         let method = act.constant("method").unwrap_or_default();
         let title = format!("`{what}` asks with {method}");

@@ -7,7 +7,7 @@ use super::entry::{Entry, Slot};
 use crate::codes::{F007, F008};
 use crate::diagnostic::{Diagnostic, Span, Spanned};
 use crate::fields::{FLOW, OVERLAP, RETRY};
-use crate::model::{Block, Flow, Order, Overlap, OverlapPolicy, Retry};
+use crate::model::{Block, Flow, GiveUp, Order, Overlap, OverlapPolicy, Retry};
 use crate::yaml::{Kind, Node};
 
 /// The longest pause between two attempts.
@@ -82,6 +82,10 @@ impl Lower {
             first,
             cap,
             within: self.duration(inner, "within").map(|within| within.it),
+            then: match self.word(inner, "then").map(|word| word.it) {
+                Some("ask") => GiveUp::Ask,
+                _ => GiveUp::Fail,
+            },
             span: slot.node.span,
         })
     }

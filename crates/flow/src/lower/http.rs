@@ -1,6 +1,7 @@
 //! A request over HTTP, as the step that performs it takes it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Lower;
 use super::entry::{Entry, Slot};
@@ -26,7 +27,7 @@ const CONFIDENTIAL: [&str; 5] = [
 type Members = Vec<(Spanned<String>, Tree)>;
 
 impl Lower {
-    pub(super) fn http(&mut self, slot: Slot<'_>) -> Option<Act> {
+    pub(super) fn http(&mut self, slot: Slot<'_>) -> Option<Arc<Act>> {
         let word = slot.name.span;
         let entry = self.entry(&HTTP, slot.node, word)?;
         let mut members = Members::new();
@@ -52,12 +53,12 @@ impl Lower {
             self.report(Diagnostic::error(F018, slot.name.span, title, label));
         }
         target?;
-        Some(Act {
+        Some(Arc::new(Act {
             kind: Kind::Http,
             input: Tree::Map(members),
             exprs,
             span: word,
-        })
+        }))
     }
 
     /// The method and the address.

@@ -1,6 +1,7 @@
 //! Steps: what is common to all of them, and which kind one is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use semel_ledger::Scope;
 
@@ -59,7 +60,7 @@ impl Lower {
             on_unknown: self.on_unknown(entry),
             retry: self.retry(entry),
             timeout: self.duration(entry, "timeout"),
-            undo: self.undo(entry).map(Box::new),
+            undo: self.undo(entry),
             result: self.expr(entry, "result"),
             action,
             span: node.span,
@@ -183,12 +184,12 @@ impl Lower {
         for node in whole.into_iter().chain(parts) {
             self.refuse_template(name, node);
         }
-        Action::Act(Act {
+        Action::Act(Arc::new(Act {
             kind: Kind::Other(name),
             input: self.tree(value),
             exprs: BTreeMap::new(),
             span: keyword.span,
-        })
+        }))
     }
 
     /// Text that another program will parse again.
@@ -301,10 +302,10 @@ fn there_are() -> String {
 
 /// Stands for an action that could not be understood.
 fn unreadable(name: &'static str, span: Span) -> Action {
-    Action::Act(Act {
+    Action::Act(Arc::new(Act {
         kind: Kind::Other(name),
         input: Tree::Null,
         exprs: BTreeMap::new(),
         span,
-    })
+    }))
 }
