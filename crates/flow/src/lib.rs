@@ -8,6 +8,11 @@
 //! The invariant: the same text gives the same flow and the same messages, and an expression given
 //! the same names gives the same value within a bounded number of steps.
 
+#![allow(
+    clippy::result_large_err,
+    reason = "a diagnostic is made once for a person, never on a hot path"
+)]
+
 pub mod codes;
 pub mod cron;
 pub mod diagnostic;

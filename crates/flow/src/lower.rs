@@ -15,7 +15,6 @@ mod http;
 mod scalar;
 mod step;
 mod text;
-mod thin;
 mod timing;
 mod trigger;
 mod webhook;

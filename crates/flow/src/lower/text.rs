@@ -28,7 +28,7 @@ impl Lower {
     /// An expression that must not be in `${{ }}`.
     fn bare(&mut self, name: &str, text: &str, node: &Node) -> Option<Expr> {
         if !text.contains("${{") {
-            return Some(super::thin::expr(text, node.span));
+            return self.parsed(Expr::parse(text, node.span));
         }
         let title = format!("`{name}` is an expression anyway");
         let label = "`${{ }}` is for expressions inside text";
@@ -57,7 +57,7 @@ impl Lower {
 
     /// Text as a template.
     pub(super) fn rendered(&mut self, text: &str, node: &Node) -> Option<Template> {
-        self.parsed(super::thin::template(text, node.span))
+        self.parsed(Template::parse(text, node.span, node.exact))
     }
 
     fn parsed<T>(&mut self, parsed: Result<T, Diagnostic>) -> Option<T> {
