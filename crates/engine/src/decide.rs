@@ -18,7 +18,7 @@ use semel_flow::model::{Flow, Retry, Step};
 use semel_ledger::{EffectId, Fence, Millis, Time};
 use semel_store::run::RunState;
 
-pub(crate) use begin::{LOCK_SCOPE, window};
+pub(crate) use begin::window;
 pub(crate) use recover::{MAX_PROBES, lookup};
 
 use crate::journal::{Ending, Happening};
@@ -323,10 +323,14 @@ impl Decider<'_, '_> {
     }
 
     fn end(&mut self, how: Ending, why: String) {
-        let held = self.state.steps.values().filter_map(|step| match &step.phase {
-            Phase::Entered { grant, .. } => grant.clone(),
-            _ => None,
-        });
+        let held = self
+            .state
+            .steps
+            .values()
+            .filter_map(|step| match &step.phase {
+                Phase::Entered { grant, .. } => grant.clone(),
+                _ => None,
+            });
         let held = held.collect();
         self.decision.moves = vec![Move::End { how, why, held }];
     }

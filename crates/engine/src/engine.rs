@@ -89,7 +89,9 @@ impl std::fmt::Debug for Engine {
 
 /// Room for one run in this node's hands.
 #[derive(Debug)]
-pub struct Room(OwnedSemaphorePermit);
+pub struct Room {
+    _permit: OwnedSemaphorePermit,
+}
 
 impl Engine {
     /// An engine that works through `perform` on what is in `store`.
@@ -138,7 +140,7 @@ impl Engine {
             return None;
         }
         let permit = Arc::clone(&self.inner.room).try_acquire_owned();
-        permit.ok().map(Room)
+        permit.ok().map(|_permit| Room { _permit })
     }
 
     /// Begins a run that this node has just started and holds.
@@ -168,9 +170,16 @@ impl Engine {
     /// [`StoreError`] if the store could not.
     pub async fn tell(&self, run: RunId, note: &Note) -> Result<bool, StoreError> {
         let note = serde_json::to_string(note).unwrap_or_default().into();
-        let mut answers = self.inner.store.commit(vec![Change::Mail { run, note }]).await?;
+        let mut answers = self
+            .inner
+            .store
+            .commit(vec![Change::Mail { run, note }])
+            .await?;
         self.inner.mail_came(run);
-        Ok(matches!(answers.pop(), Some(semel_store::Answer::Mailed(true))))
+        Ok(matches!(
+            answers.pop(),
+            Some(semel_store::Answer::Mailed(true))
+        ))
     }
 
     /// Follows what becomes of runs on this node.
@@ -190,12 +199,21 @@ impl Engine {
     pub async fn stop(&self) {
         self.inner.stopping.send_replace(true);
         let works = {
-            let mut works = self.inner.works.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut works = self
+                .inner
+                .works
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *works)
         };
         let all = works.join_all();
-        if tokio::time::timeout(self.inner.settings.drain, all).await.is_err() {
-            tracing::warn!("some acts did not end in time; they are unknown until looked up or decided");
+        if tokio::time::timeout(self.inner.settings.drain, all)
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                "some acts did not end in time; they are unknown until looked up or decided"
+            );
         }
     }
 }
@@ -263,14 +281,18 @@ impl Inner {
     }
 
     /// Loads runs that this node has just taken and works on them.
-    pub(crate) async fn take_up(self: &Arc<Inner>, runs: &[RunId], member: Membership) -> Result<(), StoreError> {
+    pub(crate) async fn take_up(
+        self: &Arc<Inner>,
+        runs: &[RunId],
+        member: Membership,
+    ) -> Result<(), StoreError> {
         for loaded in self.store.load_runs(runs).await? {
             let id = loaded.run.id;
             match load::active(self, loaded, member).await {
                 Ok(active) => {
                     let permit = Arc::clone(&self.room).acquire_owned().await;
                     let Ok(permit) = permit else { return Ok(()) };
-                    self.work(Room(permit), active);
+                    self.work(Room { _permit: permit }, active);
                 }
                 Err(error) => load::set_aside(self, id, &error).await,
             }

@@ -66,7 +66,9 @@ impl Remains {
             return Ok(Remains::default());
         };
         let mut marks = HashMap::new();
-        let slots = bytes.get(usize::try_from(HEADER).unwrap_or(0)..).unwrap_or(&[]);
+        let slots = bytes
+            .get(usize::try_from(HEADER).unwrap_or(0)..)
+            .unwrap_or(&[]);
         for slot in slots.chunks(slots::BYTES) {
             if let Some((fence, mark)) = slots::read(slot, &directory.join(LONG)) {
                 marks.insert(fence, mark);

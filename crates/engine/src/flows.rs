@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use semel_flow::model::{Flow, Trigger};
+use semel_flow::model::{Flow, Step, Trigger};
 use semel_store::run::{Release, ReleaseId};
 use semel_store::{Store, StoreError};
 
@@ -20,6 +20,18 @@ pub struct Compiled {
     pub id: ReleaseId,
     /// What it says.
     pub flow: Flow,
+    /// The file.
+    pub source: Box<str>,
+}
+
+impl Compiled {
+    /// A step as it is written.
+    #[must_use]
+    pub fn written(&self, step: &Step) -> &str {
+        self.source
+            .get(step.span.start..step.span.end)
+            .unwrap_or("")
+    }
 }
 
 /// Why a release cannot be run.
@@ -81,8 +93,17 @@ impl Flows {
     ///
     /// # Errors
     /// [`ReleaseError`].
-    pub async fn release(&self, store: &Store, id: ReleaseId) -> Result<Arc<Compiled>, ReleaseError> {
-        let ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
+    pub async fn release(
+        &self,
+        store: &Store,
+        id: ReleaseId,
+    ) -> Result<Arc<Compiled>, ReleaseError> {
+        let ready = self
+            .ready
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+            .cloned();
         if let Some(compiled) = ready {
             return Ok(compiled);
         }
@@ -90,7 +111,11 @@ impl Flows {
         self.compile(store, &release).await
     }
 
-    async fn compile(&self, store: &Store, release: &Release) -> Result<Arc<Compiled>, ReleaseError> {
+    async fn compile(
+        &self,
+        store: &Store,
+        release: &Release,
+    ) -> Result<Arc<Compiled>, ReleaseError> {
         let source = store.text(&release.source).await?;
         let source = source.ok_or(ReleaseError::Missing)?;
         let reading = semel_flow::read(&source);
@@ -102,6 +127,7 @@ impl Flows {
         let compiled = Arc::new(Compiled {
             id: release.id,
             flow,
+            source,
         });
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if ready.len() >= KEPT {

@@ -108,7 +108,11 @@ pub struct Within {
     /// The step that waits.
     pub step: Arc<str>,
     /// The grant of the effect that stands for this child.
-    #[serde(default, with = "text::fence_option", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "text::fence_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub fence: Option<Fence>,
     /// A `for_each` item: its position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,7 +186,11 @@ pub enum Happening {
         /// What it said.
         evidence: Kept,
         /// When to ask again, if there was no answer that tells.
-        #[serde(default, with = "text::millis_option", skip_serializing_if = "Option::is_none")]
+        #[serde(
+            default,
+            with = "text::millis_option",
+            skip_serializing_if = "Option::is_none"
+        )]
         again_at: Option<Time>,
     },
     /// Somebody else is at it, or the lock is taken.
@@ -344,7 +352,11 @@ pub struct Failed {
     #[serde(with = "text::millis")]
     pub at: Time,
     /// When it is tried again; `None`: it is not.
-    #[serde(default, with = "text::millis_option", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "text::millis_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub again_at: Option<Time>,
 }
 

@@ -18,6 +18,7 @@ pub mod load;
 pub mod names;
 pub mod observe;
 pub mod places;
+pub mod plan;
 pub mod read;
 mod rescuer;
 pub mod resolve;

@@ -166,7 +166,9 @@ async fn children_over(inner: &Inner, active: &Active) -> Result<Vec<Arc<str>>, 
         return Ok(steps);
     }
     let children = inner.store.children(active.id).await?;
-    let open = children.iter().any(|(state, count)| state.is_open() && *count > 0);
+    let open = children
+        .iter()
+        .any(|(state, count)| state.is_open() && *count > 0);
     Ok(if open { Vec::new() } else { steps })
 }
 
@@ -204,7 +206,10 @@ pub(crate) fn notes(mail: &[Mail]) -> impl Iterator<Item = Note> {
     mail.iter().filter_map(|mail| {
         let note = serde_json::from_str(&mail.note);
         if note.is_err() {
-            tracing::warn!(seq = mail.seq, "mail to a run cannot be read and is passed over");
+            tracing::warn!(
+                seq = mail.seq,
+                "mail to a run cannot be read and is passed over"
+            );
         }
         note.ok()
     })
@@ -226,7 +231,11 @@ pub(crate) async fn set_aside(inner: &Inner, run: RunId, error: &LoadError) {
             yields: false,
         },
     };
-    if let Err(error) = inner.store.commit(vec![Change::Advance(Box::new(advance))]).await {
+    if let Err(error) = inner
+        .store
+        .commit(vec![Change::Advance(Box::new(advance))])
+        .await
+    {
         tracing::warn!(%error, "the run could not be set aside");
     }
 }

@@ -149,7 +149,10 @@ fn after_failure(
 ) -> Vec<Happening> {
     let step = attempt.step;
     let policy = policy(scene.flow, step);
-    let first_at = state.steps.get(step.id.it.as_str()).and_then(|s| s.first_at);
+    let first_at = state
+        .steps
+        .get(step.id.it.as_str())
+        .and_then(|s| s.first_at);
     let tried = Tried {
         attempts: number,
         first_at: first_at.unwrap_or(attempt.began),
@@ -256,7 +259,12 @@ fn failure_json(failure: &Failure) -> String {
     let after = failure.retry_after.map_or(Value::Null, |Millis(millis)| {
         Value::Int(i64::try_from(millis).unwrap_or(i64::MAX))
     });
-    Value::map([("class", class), ("message", message), ("retry_after_ms", after)]).to_json()
+    Value::map([
+        ("class", class),
+        ("message", message),
+        ("retry_after_ms", after),
+    ])
+    .to_json()
 }
 
 /// A result as the ledger keeps it; others than this engine may have written it, with spaces.
@@ -298,11 +306,7 @@ pub struct Refusal<'a> {
 
 /// What a refused claim means for the step.
 #[must_use]
-pub fn refused(
-    scene: &Scene<'_>,
-    step: &Step,
-    refusal: &Refusal<'_>,
-) -> (Happening, Vec<Vec<u8>>) {
+pub fn refused(scene: &Scene<'_>, step: &Step, refusal: &Refusal<'_>) -> (Happening, Vec<Vec<u8>>) {
     let name = places::name(step);
     let mut contents = Vec::new();
     let Refusal {
@@ -402,7 +406,10 @@ pub fn inspected(
             note: Some("the claim was given back".into()),
         }],
         EffectState::Claimed | EffectState::Unknown | EffectState::Review => {
-            let message = record.note.as_deref().unwrap_or("the server died during the act");
+            let message = record
+                .note
+                .as_deref()
+                .unwrap_or("the server died during the act");
             vec![Happening::Lost {
                 step: name,
                 attempt: number,

@@ -38,14 +38,17 @@ impl Engine {
             _ => Remains::default(),
         };
         take_over(inner, alone, &remains).await?;
-        if let (Some(directory), Some(boot), Some(member)) = (directory, boot, inner.store.member()) {
+        if let (Some(directory), Some(boot), Some(member)) = (directory, boot, inner.store.member())
+        {
             let begun = Flight::begin(&directory, boot, member.node, SLOTS);
             match begun {
                 Ok(flight) => {
                     let mut held = inner.flight.lock().unwrap_or_else(PoisonError::into_inner);
                     *held = Some(Arc::new(flight));
                 }
-                Err(error) => tracing::warn!(%error, "there is no flight recorder; after a kill more is unknown"),
+                Err(error) => {
+                    tracing::warn!(%error, "there is no flight recorder; after a kill more is unknown")
+                }
             }
         }
         Ok(())
@@ -78,7 +81,11 @@ async fn take_over(inner: &Inner, alone: bool, remains: &Remains) -> Result<(), 
     Ok(())
 }
 
-async fn settle_known(inner: &Inner, node: &NodeState, remains: &Remains) -> Result<(), StoreError> {
+async fn settle_known(
+    inner: &Inner,
+    node: &NodeState,
+    remains: &Remains,
+) -> Result<(), StoreError> {
     if remains.node != Some(node.node) {
         return Ok(());
     }

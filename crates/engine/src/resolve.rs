@@ -181,7 +181,10 @@ fn effect_of(
         fingerprint: Fingerprint::of(&input),
         input,
         remember: flow.remember.as_ref().map(|remember| remember.it),
-        on_unknown: step.on_unknown.as_ref().map_or(OnUnknown::Ask, |rule| rule.it),
+        on_unknown: step
+            .on_unknown
+            .as_ref()
+            .map_or(OnUnknown::Ask, |rule| rule.it),
     })
 }
 

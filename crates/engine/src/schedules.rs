@@ -87,7 +87,9 @@ async fn fire(
     for tick in chosen(schedule.missed, &ticks, now) {
         match start(inner, compiled, by, tick, now) {
             Ok(start) => changes.push(Change::Start(Box::new(start))),
-            Err(error) => tracing::error!(flow = %compiled.flow.name.it, %error, "a tick cannot be started"),
+            Err(error) => {
+                tracing::error!(flow = %compiled.flow.name.it, %error, "a tick cannot be started")
+            }
         }
     }
     inner.store.commit(changes).await?;
@@ -134,11 +136,14 @@ fn start(
     tick: Time,
     now: Time,
 ) -> Result<Start, StartError> {
-    let planned = Timestamp::from_millisecond(tick.0).map_or_else(|_| tick.0.to_string(), |t| t.to_string());
+    let planned =
+        Timestamp::from_millisecond(tick.0).map_or_else(|_| tick.0.to_string(), |t| t.to_string());
     let own_key = Key::from_parts(&["tick", &planned])?;
     let event = Value::map([("time", Value::text(&planned))]);
     // A fetch's own identity must not meet that of an item.
-    let key = (by == Origin::Fetch).then(|| Key::from_parts(&["fetch", &planned])).transpose()?;
+    let key = (by == Origin::Fetch)
+        .then(|| Key::from_parts(&["fetch", &planned]))
+        .transpose()?;
     let incoming = Incoming {
         compiled,
         id: inner.store.new_run_id(),

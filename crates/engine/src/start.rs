@@ -346,7 +346,12 @@ pub fn child_opening(by: Origin, event: Value, at: Time, within: Within) -> Open
 
 /// The opening of a run that is done again.
 #[must_use]
-pub fn again_opening(before: &Opening, by: &str, of: RunId, reuse: Vec<(Arc<str>, Kept)>) -> Opening {
+pub fn again_opening(
+    before: &Opening,
+    by: &str,
+    of: RunId,
+    reuse: Vec<(Arc<str>, Kept)>,
+) -> Opening {
     Opening {
         by: Origin::Rerun,
         from: Some(by.into()),

@@ -33,8 +33,8 @@ use crate::names::{Identity, Outer};
 use crate::state::{Phase, State};
 
 pub(crate) use acts::Came;
-pub(crate) use ledger::settle;
 use book::{Book, Gone};
+pub(crate) use ledger::settle;
 
 /// A run in this node's hands.
 pub(crate) struct Active {
@@ -228,7 +228,10 @@ impl Active {
                     effect,
                     happened,
                     result,
-                } => self.conclude(inner, &step, effect, happened, result).await?,
+                } => {
+                    self.conclude(inner, &step, effect, happened, result)
+                        .await?
+                }
                 Move::Forgotten { call, since, .. } => self.forgotten(inner, &call, since).await?,
                 Move::Lock {
                     step,
@@ -272,7 +275,9 @@ impl Active {
                 self.read(&fresh);
             }
             Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "mail could not be read; it is when the run rests"),
+            Err(error) => {
+                tracing::warn!(%error, "mail could not be read; it is when the run rests")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::resolve::{self, Call, ResolveError};
 use crate::state::Phase;
 
 /// The scope of every lock; its key is the lock's name.
-pub(crate) const LOCK_SCOPE: &str = "lock";
+const LOCK_SCOPE: &str = "lock";
 
 impl Decider<'_, '_> {
     /// Its turn has come for the first time.
@@ -96,7 +96,11 @@ impl Decider<'_, '_> {
         Look::Do(Move::Perform(Box::new(call)))
     }
 
-    fn set(&mut self, step: &Step, members: &[(semel_flow::diagnostic::Spanned<String>, Tree)]) -> Look {
+    fn set(
+        &mut self,
+        step: &Step,
+        members: &[(semel_flow::diagnostic::Spanned<String>, Tree)],
+    ) -> Look {
         let mut values = Vec::with_capacity(members.len());
         for (name, tree) in members {
             match tree.render(&self.names(&[])) {
@@ -116,7 +120,9 @@ impl Decider<'_, '_> {
                     break;
                 }
                 Ok(false) => {}
-                Err(message) => return self.give_up(step, &format!("case {}: {message}", index + 1)),
+                Err(message) => {
+                    return self.give_up(step, &format!("case {}: {message}", index + 1));
+                }
             }
         }
         self.note(Happening::Entered {
@@ -158,7 +164,10 @@ impl Decider<'_, '_> {
 
     /// The steps inside a step have all ended.
     pub(super) fn complete(&mut self, step: &Step) -> Look {
-        if let Some(Phase::Entered { grant: Some(grant), .. }) = self.state.phase(&step.id.it) {
+        if let Some(Phase::Entered {
+            grant: Some(grant), ..
+        }) = self.state.phase(&step.id.it)
+        {
             return Look::Do(Move::Unlock {
                 step: places::name(step),
                 grant: grant.clone(),
@@ -204,12 +213,15 @@ impl Decider<'_, '_> {
     }
 
     fn is_true(&self, expr: &Expr) -> Result<bool, String> {
-        expr.holds(&self.names(&[])).map_err(|error| error.to_string())
+        expr.holds(&self.names(&[]))
+            .map_err(|error| error.to_string())
     }
 
     fn text(&self, template: &Template) -> Result<String, String> {
         let rendered = template.render(&self.names(&[]));
-        rendered.map(|value| value.shown()).map_err(|error| error.to_string())
+        rendered
+            .map(|value| value.shown())
+            .map_err(|error| error.to_string())
     }
 
     /// Nothing is to be done before mail comes.

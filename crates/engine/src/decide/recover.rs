@@ -45,7 +45,10 @@ impl Decider<'_, '_> {
     /// There is nobody to ask, or they could not tell.
     fn by_rule(&mut self, step: &Step, at: Time) -> Look {
         let Some(act) = resolve::main_act(step) else {
-            return self.give_up(step, "its outcome is unknown and there is nothing to repeat");
+            return self.give_up(
+                step,
+                "its outcome is unknown and there is nothing to repeat",
+            );
         };
         let attempt = self.next_attempt(step);
         let call = resolve::call(self.scene.flow, step, act, &self.names(&[]), attempt);
@@ -59,13 +62,22 @@ impl Decider<'_, '_> {
         {
             let tried = Tried {
                 attempts: attempt - 1,
-                first_at: self.state.steps.get(&call.step).and_then(|s| s.first_at).unwrap_or(at),
+                first_at: self
+                    .state
+                    .steps
+                    .get(&call.step)
+                    .and_then(|s| s.first_at)
+                    .unwrap_or(at),
                 asked: None,
             };
             // Half of the longest pause: jitter that is the same whenever it is asked.
             match retry::next(&self.policy(step), tried, at, u64::MAX / 2) {
                 Some(again) if again > self.scene.now => {
-                    return Self::unknown(step, "the answer was lost; it will be repeated", Some(again));
+                    return Self::unknown(
+                        step,
+                        "the answer was lost; it will be repeated",
+                        Some(again),
+                    );
                 }
                 Some(_) => {}
                 None => effect.on_unknown = OnUnknown::Ask,

@@ -32,7 +32,10 @@ fn each_act_is_found_as_far_as_it_came() {
     assert_eq!(remains.node, Some(3));
     assert_eq!(remains.mark(Fence([1; 16])), None);
     assert_eq!(remains.mark(Fence([2; 16])), Some(&Mark::Sent));
-    assert_eq!(remains.mark(Fence([3; 16])), Some(&Mark::Known(done("{}".to_owned()))));
+    assert_eq!(
+        remains.mark(Fence([3; 16])),
+        Some(&Mark::Known(done("{}".to_owned())))
+    );
     assert_eq!(remains.mark(Fence([4; 16])), Some(&Mark::Known(long)));
 }
 

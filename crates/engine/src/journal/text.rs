@@ -10,8 +10,7 @@ pub(super) fn at_most(value: &Value, bytes: usize) -> bool {
             Value::Text(text) => 2 + 6 * text.len(),
             Value::Decimal(number) => number.as_str().len(),
             Value::List(items) => {
-                return take(left, 2 + items.len())
-                    && items.iter().all(|item| spend(item, left));
+                return take(left, 2 + items.len()) && items.iter().all(|item| spend(item, left));
             }
             Value::Map(members) => {
                 return take(left, 2)
@@ -39,12 +38,17 @@ pub(super) mod value {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::value::RawValue;
 
-    pub(in super::super) fn serialize<S: Serializer>(value: &Value, s: S) -> Result<S::Ok, S::Error> {
+    pub(in super::super) fn serialize<S: Serializer>(
+        value: &Value,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
         let raw = RawValue::from_string(value.to_json());
         raw.map_err(serde::ser::Error::custom)?.serialize(s)
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Value, D::Error> {
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<Value, D::Error> {
         let raw = Box::<RawValue>::deserialize(d)?;
         Ok(Value::of(&Canonical::trusted(raw.into())))
     }
@@ -54,11 +58,16 @@ pub(super) mod blob {
     use semel_store::blob::{BlobRef, hex, unhex};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub(in super::super) fn serialize<S: Serializer>(blob: &BlobRef, s: S) -> Result<S::Ok, S::Error> {
+    pub(in super::super) fn serialize<S: Serializer>(
+        blob: &BlobRef,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
         (hex(&blob.hash), blob.bytes).serialize(s)
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<BlobRef, D::Error> {
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<BlobRef, D::Error> {
         let (hash, bytes) = <(String, u64)>::deserialize(d)?;
         let hash = unhex(&hash).ok_or_else(|| serde::de::Error::custom("no hash"))?;
         Ok(BlobRef { hash, bytes })
@@ -70,11 +79,16 @@ pub(super) mod fence {
     use semel_store::blob::{hex, unhex};
     use serde::{Deserialize, Deserializer, Serializer};
 
-    pub(in super::super) fn serialize<S: Serializer>(fence: &Fence, s: S) -> Result<S::Ok, S::Error> {
+    pub(in super::super) fn serialize<S: Serializer>(
+        fence: &Fence,
+        s: S,
+    ) -> Result<S::Ok, S::Error> {
         s.serialize_str(&hex(&fence.0))
     }
 
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Fence, D::Error> {
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
+        d: D,
+    ) -> Result<Fence, D::Error> {
         let text = String::deserialize(d)?;
         let bytes = unhex(&text).ok_or_else(|| serde::de::Error::custom("no fence"))?;
         Ok(Fence(bytes))

@@ -49,7 +49,11 @@ pub(crate) struct Came {
 
 impl Active {
     /// A call that needs no claim: a repeat is harmless, or the destination dedupes it.
-    pub(super) async fn perform(&mut self, inner: &Arc<Inner>, call: Box<Call>) -> Result<(), Gone> {
+    pub(super) async fn perform(
+        &mut self,
+        inner: &Arc<Inner>,
+        call: Box<Call>,
+    ) -> Result<(), Gone> {
         if call.task.class == Class::Keyed {
             // The record of what led here must be older than the act.
             if !self.journal.pending.is_empty() || !self.journal.changes.is_empty() {
@@ -88,7 +92,14 @@ impl Active {
                 fence: Some(fence),
                 began: inner.store.now(),
             };
-            self.took_in(inner, Came { errand, slot, outcome });
+            self.took_in(
+                inner,
+                Came {
+                    errand,
+                    slot,
+                    outcome,
+                },
+            );
             return;
         }
         self.begin(inner, call, For::Step, Some(fence), slot);
@@ -168,7 +179,13 @@ impl Active {
         let seen = {
             let scene = self.scene(inner.store.now());
             let attempt = attempt(step, &came);
-            observe::outcome(&scene, &self.state, &attempt, &came.errand.call, &came.outcome)
+            observe::outcome(
+                &scene,
+                &self.state,
+                &attempt,
+                &came.errand.call,
+                &came.outcome,
+            )
         };
         if let Some(settlement) = &seen.settle {
             if let Some(slot) = &came.slot {
@@ -201,7 +218,11 @@ impl Active {
         };
         let read = answer.map(|answer| {
             let scene = self.scene(now);
-            read::found(&probe.found, &answer.names, &names(&scene, &self.state, &[]))
+            read::found(
+                &probe.found,
+                &answer.names,
+                &names(&scene, &self.state, &[]),
+            )
         });
         let found = match read {
             Some(Ok(found)) => Some(found),
@@ -252,7 +273,10 @@ impl Active {
             Some(Phase::Probed { evidence, .. }) => evidence.clone(),
             _ => Value::Null,
         };
-        let update = ensure.update.as_ref().and_then(|update| update.result.as_ref());
+        let update = ensure
+            .update
+            .as_ref()
+            .and_then(|update| update.result.as_ref());
         let now = inner.store.now();
         let result = {
             let scene = self.scene(now);

@@ -19,7 +19,7 @@ use crate::flows::Compiled;
 use crate::journal::{Done, Happening, Kept, Origin, Spawned, Within};
 use crate::load;
 use crate::places;
-use crate::start::{Incoming, RunOf, child_opening, short_hash, started, started_run};
+use crate::start::{Incoming, RunOf, child_opening, short_hash, started_run};
 use crate::state::Phase;
 
 /// How many items are started in one commit.
@@ -45,7 +45,12 @@ impl Active {
         }
     }
 
-    async fn spawn_items(&mut self, inner: &Arc<Inner>, step: &Step, each: &ForEach) -> Result<(), Gone> {
+    async fn spawn_items(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &Step,
+        each: &ForEach,
+    ) -> Result<(), Gone> {
         let name = places::name(step);
         let spawned = match self.state.phase(&name) {
             Some(Phase::Returned(spawned) | Phase::Spawned(spawned)) => spawned.clone(),
@@ -88,16 +93,24 @@ impl Active {
             match value.map_err(|error| format!("for_each: {error}"))? {
                 Value::List(items) => items,
                 Value::Null => Arc::default(),
-                other => return Err(format!("for_each: `{}` is {}, not a list", each.items.source, other.kind())),
+                other => {
+                    return Err(format!(
+                        "for_each: `{}` is {}, not a list",
+                        each.items.source,
+                        other.kind()
+                    ));
+                }
             }
         };
         if items.len() > MAX_ITEMS {
             let count = items.len();
-            return Err(format!("for_each: the list has {count} items; the limit is {MAX_ITEMS}"));
+            return Err(format!(
+                "for_each: the list has {count} items; the limit is {MAX_ITEMS}"
+            ));
         }
-        let pieces = items.chunks(PIECE).map(|piece| {
-            Kept::new(Value::list(piece.to_vec()), &mut self.journal.contents)
-        });
+        let pieces = items
+            .chunks(PIECE)
+            .map(|piece| Kept::new(Value::list(piece.to_vec()), &mut self.journal.contents));
         Ok(Spawned {
             step: places::name(step),
             total: items.len() as u64,
@@ -112,7 +125,10 @@ impl Active {
     async fn piece(&self, inner: &Inner, piece: &Kept) -> Result<Vec<Value>, StoreError> {
         let kept_here = |blob: &semel_store::BlobRef| {
             let contents = self.journal.contents.iter();
-            contents.into_iter().find(|c| semel_store::BlobRef::of(c) == *blob).cloned()
+            contents
+                .into_iter()
+                .find(|c| semel_store::BlobRef::of(c) == *blob)
+                .cloned()
         };
         let value = match piece {
             Kept::Is(value) => value.clone(),
@@ -121,7 +137,9 @@ impl Active {
                     Some(bytes) => Some(bytes),
                     None => inner.store.blob(blob.hash).await?,
                 };
-                bytes.and_then(|bytes| Value::read(&bytes).ok()).unwrap_or(Value::Null)
+                bytes
+                    .and_then(|bytes| Value::read(&bytes).ok())
+                    .unwrap_or(Value::Null)
             }
         };
         Ok(match value {
@@ -153,7 +171,10 @@ impl Active {
             on_unknown: None,
             // The item's run holds it, and runs outlive nodes: only its end settles it.
             lease: Millis(u64::MAX),
-            remember: flow.remember.as_ref().map_or(inner.settings.remember, |r| r.it),
+            remember: flow
+                .remember
+                .as_ref()
+                .map_or(inner.settings.remember, |r| r.it),
         };
         let once = EffectChange {
             effect: EffectId::new(scope, key.clone()),
@@ -191,10 +212,20 @@ impl Active {
     }
 
     /// Starts one piece in one commit with the row that says so.
-    async fn start_piece(&mut self, inner: &Arc<Inner>, spawned: Spawned, starts: Vec<Start>) -> Result<(), Gone> {
-        let (step, begun) = (Arc::clone(&spawned.step), spawned.begun + starts.len() as u64);
+    async fn start_piece(
+        &mut self,
+        inner: &Arc<Inner>,
+        spawned: Spawned,
+        starts: Vec<Start>,
+    ) -> Result<(), Gone> {
+        let (step, begun) = (
+            Arc::clone(&spawned.step),
+            spawned.begun + starts.len() as u64,
+        );
         let before = self.journal.changes.len();
-        let changes = starts.into_iter().map(|start| Change::Start(Box::new(start)));
+        let changes = starts
+            .into_iter()
+            .map(|start| Change::Start(Box::new(start)));
         self.journal.changes.extend(changes);
         self.note(Happening::Spawned(Box::new(Spawned {
             begun,
@@ -226,7 +257,13 @@ impl Active {
         Ok(())
     }
 
-    async fn spawn_call(&mut self, inner: &Arc<Inner>, step: &Step, flow: &str, input: &Tree) -> Result<(), Gone> {
+    async fn spawn_call(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &Step,
+        flow: &str,
+        input: &Tree,
+    ) -> Result<(), Gone> {
         let name = places::name(step);
         let now = inner.store.now();
         let live = inner.flows.live();
@@ -246,7 +283,10 @@ impl Active {
             }
         };
         let id = inner.store.new_run_id();
-        let mut start = match self.incoming(inner, &callee, id, Origin::Call, event, &name).into_start() {
+        let mut start = match self
+            .incoming(inner, &callee, id, Origin::Call, event, &name)
+            .into_start()
+        {
             Ok(start) => start,
             Err(error) => {
                 self.give_up(&name, format!("call: {error}"));
@@ -281,7 +321,11 @@ impl Active {
         Ok(())
     }
 
-    async fn first_run(&self, inner: &Inner, started: &Started) -> Result<Option<RunId>, StoreError> {
+    async fn first_run(
+        &self,
+        inner: &Inner,
+        started: &Started,
+    ) -> Result<Option<RunId>, StoreError> {
         let record = started.answered.as_ref().and_then(|a| a.record.as_ref());
         let Some(result) = record.and_then(|record| record.result.as_ref()) else {
             return Ok(None);
@@ -322,7 +366,13 @@ impl Active {
     }
 
     /// An event for other flows: it exists if and only if the step is recorded done.
-    async fn emit(&mut self, inner: &Arc<Inner>, step: &Step, event: &str, data: &Tree) -> Result<(), Gone> {
+    async fn emit(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &Step,
+        event: &str,
+        data: &Tree,
+    ) -> Result<(), Gone> {
         let name = places::name(step);
         let rendered = {
             let scene = self.scene(inner.store.now());
@@ -353,17 +403,26 @@ impl Active {
             }
         }
         let count = i64::try_from(receivers.len()).unwrap_or(i64::MAX);
-        let starts = receivers.into_iter().map(|start| Change::Start(Box::new(start)));
+        let starts = receivers
+            .into_iter()
+            .map(|start| Change::Start(Box::new(start)));
         self.journal.changes.extend(starts);
         let result = Value::map([("receivers", Value::Int(count))]);
-        self.note(Happening::Done(Box::new(Done::plain(name, Kept::Is(result)))));
+        self.note(Happening::Done(Box::new(Done::plain(
+            name,
+            Kept::Is(result),
+        ))));
         self.flush(inner).await?;
         inner.due.notify_one();
         Ok(())
     }
 
     /// The runs that a step waited for are over.
-    pub(super) async fn collect(&mut self, inner: &Arc<Inner>, step: &Arc<str>) -> Result<(), Gone> {
+    pub(super) async fn collect(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &Arc<str>,
+    ) -> Result<(), Gone> {
         let Some(Phase::Returned(spawned)) = self.state.phase(step).cloned() else {
             return Ok(());
         };
@@ -373,7 +432,12 @@ impl Active {
         }
     }
 
-    async fn collect_items(&mut self, inner: &Arc<Inner>, step: &Arc<str>, spawned: &Spawned) -> Result<(), Gone> {
+    async fn collect_items(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &Arc<str>,
+        spawned: &Spawned,
+    ) -> Result<(), Gone> {
         let filter = RunFilter {
             parent: Some(self.id),
             states: vec![RunState::Failed, RunState::Cancelled, RunState::Undone],
@@ -386,7 +450,11 @@ impl Active {
         for loaded in inner.store.load_runs(&ids).await? {
             let folded = load::fold(&inner.store, &loaded.journal[..1]).await;
             let mine = folded.is_ok_and(|folded| {
-                folded.state.opening.within.is_some_and(|within| within.step == *step)
+                folded
+                    .state
+                    .opening
+                    .within
+                    .is_some_and(|within| within.step == *step)
             });
             if mine {
                 failed.push(loaded.run);
@@ -408,7 +476,12 @@ impl Active {
         Ok(())
     }
 
-    async fn collect_call(&mut self, inner: &Arc<Inner>, step: &Arc<str>, run: Option<RunId>) -> Result<(), Gone> {
+    async fn collect_call(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &Arc<str>,
+        run: Option<RunId>,
+    ) -> Result<(), Gone> {
         let loaded = match run {
             Some(run) => inner.store.load_run(run).await?,
             None => None,
@@ -426,7 +499,10 @@ impl Active {
             RunState::Done => match self.result_of(inner, &loaded).await {
                 Ok(result) => {
                     let result = Kept::new(result, &mut self.journal.contents);
-                    self.note(Happening::Done(Box::new(Done::plain(Arc::clone(step), result))));
+                    self.note(Happening::Done(Box::new(Done::plain(
+                        Arc::clone(step),
+                        result,
+                    ))));
                 }
                 Err(error) => self.give_up(step, format!("call: {error}")),
             },
@@ -439,11 +515,20 @@ impl Active {
     }
 
     /// What a called flow gives: the result of its last step that is done.
-    async fn result_of(&self, inner: &Inner, loaded: &semel_store::run::Loaded) -> Result<Value, load::LoadError> {
+    async fn result_of(
+        &self,
+        inner: &Inner,
+        loaded: &semel_store::run::Loaded,
+    ) -> Result<Value, load::LoadError> {
         let folded = load::fold(&inner.store, &loaded.journal).await?;
-        let compiled = inner.flows.release(&inner.store, loaded.run.release).await?;
+        let compiled = inner
+            .flows
+            .release(&inner.store, loaded.run.release)
+            .await?;
         let steps = compiled.flow.steps.iter().rev();
-        let last = steps.into_iter().find_map(|step| folded.state.result(&step.id.it).cloned());
+        let last = steps
+            .into_iter()
+            .find_map(|step| folded.state.result(&step.id.it).cloned());
         Ok(last.unwrap_or(Value::Null))
     }
 

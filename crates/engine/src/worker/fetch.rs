@@ -42,40 +42,77 @@ impl Active {
     /// One page, or the end.
     pub(super) async fn fetch(&mut self, inner: &Arc<Inner>) -> Result<More, Gone> {
         let compiled = Arc::clone(&self.compiled);
-        let sync = compiled.flow.triggers.iter().find_map(|trigger| match trigger {
-            Trigger::Sync(sync) => Some(sync),
-            _ => None,
-        });
+        let sync = compiled
+            .flow
+            .triggers
+            .iter()
+            .find_map(|trigger| match trigger {
+                Trigger::Sync(sync) => Some(sync),
+                _ => None,
+            });
         let Some(sync) = sync else {
-            return self.end(inner, Ending::Failed, "the flow has no `sync`".to_owned(), &[]).await;
+            return self
+                .end(
+                    inner,
+                    Ending::Failed,
+                    "the flow has no `sync`".to_owned(),
+                    &[],
+                )
+                .await;
         };
         if let Some(by) = self.state.cancelled.clone() {
-            return self.end(inner, Ending::Cancelled, format!("cancelled by {by}"), &[]).await;
+            return self
+                .end(inner, Ending::Cancelled, format!("cancelled by {by}"), &[])
+                .await;
         }
         let now = inner.store.now();
         if inner.is_stopping() {
-            return self.rest(inner, resting(RunState::Running, "stopped for now".to_owned(), now)).await;
+            return self
+                .rest(
+                    inner,
+                    resting(RunState::Running, "stopped for now".to_owned(), now),
+                )
+                .await;
         }
         if let Some(Phase::Ready { at }) = self.state.phase(FETCH)
             && *at > now
         {
             let at = *at;
-            return self.rest(inner, resting(RunState::Retrying, "the fetch failed".to_owned(), at)).await;
+            return self
+                .rest(
+                    inner,
+                    resting(RunState::Retrying, "the fetch failed".to_owned(), at),
+                )
+                .await;
         }
         let name = format!("sync/{}", compiled.flow.name.it);
         let was = inner.store.cursor(&name).await?;
-        let cursor = was.as_deref().and_then(|text| Value::read(text.as_bytes()).ok());
-        match self.page(inner, sync, cursor.clone().unwrap_or(Value::Null)).await {
+        let cursor = was
+            .as_deref()
+            .and_then(|text| Value::read(text.as_bytes()).ok());
+        match self
+            .page(inner, sync, cursor.clone().unwrap_or(Value::Null))
+            .await
+        {
             Ok(page) => self.take_page(inner, sync, &name, was, page).await,
             Err(failure) => self.fetch_failed(inner, failure).await,
         }
     }
 
-    async fn page(&mut self, inner: &Arc<Inner>, sync: &Sync, cursor: Value) -> Result<Page, Failure> {
+    async fn page(
+        &mut self,
+        inner: &Arc<Inner>,
+        sync: &Sync,
+        cursor: Value,
+    ) -> Result<Page, Failure> {
         let more = [("cursor", cursor.clone())];
         let input = {
             let scene = self.scene(inner.store.now());
-            let input = sync.fetch.act.input.render(&names(&scene, &self.state, &more));
+            let input = sync
+                .fetch
+                .act
+                .input
+                .render(&names(&scene, &self.state, &more));
             input.map_err(|error| Failure::last(format!("fetch: {error}")))?
         };
         let task = Task {
@@ -101,17 +138,30 @@ impl Active {
         }
     }
 
-    fn read_page(&self, inner: &Inner, sync: &Sync, cursor: Value, answer: &Said) -> Result<Page, Failure> {
+    fn read_page(
+        &self,
+        inner: &Inner,
+        sync: &Sync,
+        cursor: Value,
+        answer: &Said,
+    ) -> Result<Page, Failure> {
         let scene = self.scene(inner.store.now());
         let mut said: Vec<(&str, Value)> = match &answer.names {
-            Value::Map(members) => members.iter().map(|(n, v)| (n.as_ref(), v.clone())).collect(),
+            Value::Map(members) => members
+                .iter()
+                .map(|(n, v)| (n.as_ref(), v.clone()))
+                .collect(),
             _ => Vec::new(),
         };
         said.push(("cursor", cursor.clone()));
         let wrong = |field: &str, error: String| Failure::last(format!("{field}: {error}"));
         let items = {
             let names = names(&scene, &self.state, &said);
-            match sync.items.eval(&names).map_err(|e| wrong("items", e.to_string()))? {
+            match sync
+                .items
+                .eval(&names)
+                .map_err(|e| wrong("items", e.to_string()))?
+            {
                 Value::List(items) => items.to_vec(),
                 Value::Null => Vec::new(),
                 other => return Err(wrong("items", format!("{} is no list", other.kind()))),
@@ -119,19 +169,26 @@ impl Active {
         };
         if items.len() > MAX_PAGE {
             let count = items.len();
-            return Err(Failure::last(format!("a page has {count} items; the limit is {MAX_PAGE}")));
+            return Err(Failure::last(format!(
+                "a page has {count} items; the limit is {MAX_PAGE}"
+            )));
         }
         said.push(("items", Value::list(items.clone())));
         let names = names(&scene, &self.state, &said);
         let next = match &sync.cursor {
             None => None,
-            Some(expr) => match expr.eval(&names).map_err(|e| wrong("cursor", e.to_string()))? {
+            Some(expr) => match expr
+                .eval(&names)
+                .map_err(|e| wrong("cursor", e.to_string()))?
+            {
                 Value::Null => None,
                 value => Some(value),
             },
         };
         let more = match &sync.more {
-            Some(expr) => expr.holds(&names).map_err(|e| wrong("more", e.to_string()))?,
+            Some(expr) => expr
+                .holds(&names)
+                .map_err(|e| wrong("more", e.to_string()))?,
             None => !items.is_empty() && next.as_ref().is_some_and(|next| *next != cursor),
         };
         Ok(Page {
@@ -166,20 +223,33 @@ impl Active {
             }
         }
         let mut contents = Vec::new();
-        let result = Value::map([("items", Value::Int(i64::try_from(count).unwrap_or(i64::MAX)))]);
+        let result = Value::map([(
+            "items",
+            Value::Int(i64::try_from(count).unwrap_or(i64::MAX)),
+        )]);
         let kept = Kept::new(result, &mut contents);
         self.note(Happening::Done(Box::new(Done {
             attempt: Some(1),
             ..Done::plain(FETCH.into(), kept)
         })));
         let answers = self.flush(inner).await?;
-        let started = answers.iter().skip(before.max(skip)).filter(|answer| is_new(answer)).count();
+        let started = answers
+            .iter()
+            .skip(before.max(skip))
+            .filter(|answer| is_new(answer))
+            .count();
         inner.due.notify_one();
         tracing::debug!(flow = %self.compiled.flow.name.it, items = count, started, "fetched a page");
         if page.more {
             return Ok(More::Yes);
         }
-        self.end(inner, Ending::Done, format!("fetched; {started} of the last {count} items were new"), &[]).await
+        self.end(
+            inner,
+            Ending::Done,
+            format!("fetched; {started} of the last {count} items were new"),
+            &[],
+        )
+        .await
     }
 
     /// One item's run; parked if it has no key.
@@ -246,8 +316,19 @@ impl Active {
             again_at,
         })));
         match again_at {
-            Some(at) => self.rest(inner, resting(RunState::Retrying, failure.message, at)).await,
-            None => self.end(inner, Ending::Failed, format!("fetch: {}", failure.message), &[]).await,
+            Some(at) => {
+                self.rest(inner, resting(RunState::Retrying, failure.message, at))
+                    .await
+            }
+            None => {
+                self.end(
+                    inner,
+                    Ending::Failed,
+                    format!("fetch: {}", failure.message),
+                    &[],
+                )
+                .await
+            }
         }
     }
 }

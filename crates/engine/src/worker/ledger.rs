@@ -26,7 +26,11 @@ const MAX_EXTERNAL_ID: usize = 255;
 
 impl Active {
     /// Claims, with everything that led here in the same commit; acts where that is granted.
-    pub(super) async fn claim(&mut self, inner: &Arc<Inner>, calls: Vec<Box<Call>>) -> Result<(), Gone> {
+    pub(super) async fn claim(
+        &mut self,
+        inner: &Arc<Inner>,
+        calls: Vec<Box<Call>>,
+    ) -> Result<(), Gone> {
         let before = self.journal.changes.len();
         let mut asked = Vec::with_capacity(calls.len());
         for call in calls {
@@ -100,7 +104,12 @@ impl Active {
     }
 
     /// The ledger said no: what that means for the step.
-    async fn refused(&mut self, inner: &Arc<Inner>, call: &Call, answered: Answered) -> Result<(), Gone> {
+    async fn refused(
+        &mut self,
+        inner: &Arc<Inner>,
+        call: &Call,
+        answered: Answered,
+    ) -> Result<(), Gone> {
         let compiled = Arc::clone(&self.compiled);
         let (Some(step), Some(effect)) = (places::find(&compiled.flow, &call.step), &call.effect)
         else {
@@ -125,8 +134,12 @@ impl Active {
         };
         let scene = self.scene(inner.store.now());
         let (mut happening, contents) = observe::refused(&scene, step, &refusal);
-        if let (Verdict::Conflict, Happening::Parked { why, .. }) = (answered.verdict, &mut happening) {
-            *why = self.conflict(inner, effect, answered.record.as_deref()).await?;
+        if let (Verdict::Conflict, Happening::Parked { why, .. }) =
+            (answered.verdict, &mut happening)
+        {
+            *why = self
+                .conflict(inner, effect, answered.record.as_deref())
+                .await?;
         }
         self.journal.contents.extend(contents);
         self.note(happening);
@@ -146,10 +159,12 @@ impl Active {
         };
         let differing = first.map(|first| {
             let first = semel_ledger::json::Canonical::trusted(first);
-            differences(&first, &effect.input).join(", ")
+            differences(&first, &effect.input, 5).join(", ")
         });
         Ok(match differing.filter(|fields| !fields.is_empty()) {
-            Some(fields) => format!("this key stood for another input before; it differs in {fields}"),
+            Some(fields) => {
+                format!("this key stood for another input before; it differs in {fields}")
+            }
             None => "this key stood for another input before".to_owned(),
         }
         .into())
@@ -173,7 +188,12 @@ impl Active {
             ..Content::default()
         };
         match (granted, settlement.outcome) {
-            (Some(fence), _) => vec![settle(effect.id.clone(), fence, settlement.outcome, content)],
+            (Some(fence), _) => vec![settle(
+                effect.id.clone(),
+                fence,
+                settlement.outcome,
+                content,
+            )],
             // The destination dedupes it, so there was no claim: its record is made now.
             (None, Outcome::Done) => vec![self.done_now(effect, content)],
             (None, Outcome::Unknown) => self.lost_now(effect, content),
@@ -229,14 +249,21 @@ impl Active {
     }
 
     /// Whether the ledger has something to say about a call that needs no claim.
-    pub(super) async fn known_to_ledger(&mut self, inner: &Arc<Inner>, call: &Call) -> Result<bool, Gone> {
+    pub(super) async fn known_to_ledger(
+        &mut self,
+        inner: &Arc<Inner>,
+        call: &Call,
+    ) -> Result<bool, Gone> {
         let Some(effect) = &call.effect else {
             return Ok(false);
         };
         let Some(record) = inner.store.load(&effect.id).await? else {
             return Ok(false);
         };
-        let other = record.entry.fingerprint.is_some_and(|f| f != effect.fingerprint);
+        let other = record
+            .entry
+            .fingerprint
+            .is_some_and(|f| f != effect.fingerprint);
         let verdict = match record.state_at(inner.store.now()) {
             EffectState::Failed | EffectState::Released => return Ok(false),
             _ if other => Verdict::Conflict,
@@ -255,7 +282,12 @@ impl Active {
     }
 
     /// The destination may have forgotten our key: unknown, and on record as that.
-    pub(super) async fn forgotten(&mut self, inner: &Arc<Inner>, call: &Call, since: Time) -> Result<(), Gone> {
+    pub(super) async fn forgotten(
+        &mut self,
+        inner: &Arc<Inner>,
+        call: &Call,
+        since: Time,
+    ) -> Result<(), Gone> {
         let message = "it may have been sent, and the destination no longer remembers the key";
         let settlement = Settlement {
             outcome: Outcome::Unknown,
@@ -275,7 +307,12 @@ impl Active {
     }
 
     /// A claim was asked for in an earlier life: the ledger knows what came of it.
-    pub(super) async fn inspect(&mut self, inner: &Arc<Inner>, step: &str, grant: &Grant) -> Result<(), Gone> {
+    pub(super) async fn inspect(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &str,
+        grant: &Grant,
+    ) -> Result<(), Gone> {
         let compiled = Arc::clone(&self.compiled);
         let Some(step) = places::find(&compiled.flow, step) else {
             return Ok(());
@@ -284,9 +321,14 @@ impl Active {
             return Ok(());
         };
         let record = inner.store.load(&effect).await?;
-        let mine = record.as_ref().is_some_and(|r| r.entry.fence == grant.fence);
+        let mine = record
+            .as_ref()
+            .is_some_and(|r| r.entry.fence == grant.fence);
         if matches!(step.action, semel_flow::model::Action::Lock { .. }) {
-            self.inspect_lock(step, mine && record.is_some_and(|r| r.entry.state == EffectState::Claimed));
+            self.inspect_lock(
+                step,
+                mine && record.is_some_and(|r| r.entry.state == EffectState::Claimed),
+            );
             return Ok(());
         }
         let text = match record.as_ref().and_then(|r| r.result.as_ref()) {
@@ -301,7 +343,14 @@ impl Active {
                 began: record.as_ref().map_or(now, |r| r.entry.claimed_at),
                 random: u64::from_le_bytes(semel_store::store::random_bytes()),
             };
-            observe::inspected(&scene, &self.state, &attempt, mine, record.as_ref(), text.as_deref())
+            observe::inspected(
+                &scene,
+                &self.state,
+                &attempt,
+                mine,
+                record.as_ref(),
+                text.as_deref(),
+            )
         };
         self.journal.contents.extend(contents);
         for happening in happenings {
@@ -342,7 +391,14 @@ impl Active {
         let content = Content {
             result: json.clone(),
             by: Some("lookup".into()),
-            note: Some(if happened { "found at the destination" } else { "not there" }.into()),
+            note: Some(
+                if happened {
+                    "found at the destination"
+                } else {
+                    "not there"
+                }
+                .into(),
+            ),
             ..Content::default()
         };
         let digest = Digest::of_decision([Some(decision.name()), json.as_deref(), Some("lookup")]);
@@ -415,7 +471,8 @@ impl Active {
             .into(),
         );
         let mut answers = self.flush(inner).await?;
-        let granted = matches!(answers.pop(), Some(Answer::Effect(a)) if a.verdict == Verdict::Granted);
+        let granted =
+            matches!(answers.pop(), Some(Answer::Effect(a)) if a.verdict == Verdict::Granted);
         let step = Arc::clone(step);
         self.note(if granted {
             Happening::Entered { step, case: None }
