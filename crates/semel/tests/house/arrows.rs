@@ -29,7 +29,7 @@ const RULES: [Rule; 5] = [
     },
     Rule {
         name: "semel-server",
-        ours: &["semel-ledger", "semel-store"],
+        ours: &["semel-flow", "semel-ledger", "semel-store"],
         never: &["rusqlite", "tokio-postgres"],
         nowhere: &[],
     },
