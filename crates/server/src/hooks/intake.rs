@@ -62,7 +62,9 @@ impl Event {
 
 fn unsupported(kind: &Kind) -> Problem {
     let given = match kind {
-        Kind::Other(name) if !name.is_empty() => format!("the content type {name:?} is not accepted"),
+        Kind::Other(name) if !name.is_empty() => {
+            format!("the content type {name:?} is not accepted")
+        }
         _ => "the body has no content type".to_owned(),
     };
     let accepted = "application/json and application/x-www-form-urlencoded are accepted";

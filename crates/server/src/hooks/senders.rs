@@ -86,10 +86,7 @@ impl Sender {
             Preset::Github => (&[Header("X-GitHub-Delivery")], None, None),
             // One act of a merchant has one event id, under whichever topics it is told.
             Preset::Shopify => (
-                &[
-                    Header("X-Shopify-Event-Id"),
-                    Header("X-Shopify-Webhook-Id"),
-                ],
+                &[Header("X-Shopify-Event-Id"), Header("X-Shopify-Webhook-Id")],
                 Some("X-Shopify-Topic"),
                 Some(Header("X-Shopify-Triggered-At")),
             ),
@@ -99,9 +96,7 @@ impl Sender {
                 None,
                 Some(Body(&["event_time"])),
             ),
-            Preset::StandardWebhooks => {
-                (&[Header("webhook-id")], None, Some(Body(&["timestamp"])))
-            }
+            Preset::StandardWebhooks => (&[Header("webhook-id")], None, Some(Body(&["timestamp"]))),
             Preset::Typeform => (
                 &[Body(&["event_id"])],
                 None,

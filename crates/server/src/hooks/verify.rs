@@ -20,7 +20,8 @@ use std::sync::Arc;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use hmac::digest::CtOutput;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use semel_flow::model::{Preset, Verify};
@@ -39,6 +40,12 @@ const TOLERANCE: Millis = Millis::seconds(300);
 
 /// Where a generic sender puts its signature, unless the flow says otherwise.
 const GENERIC_HEADER: &str = "x-signature";
+
+/// How Standard Webhooks secrets are written; their own libraries do not insist on padding.
+const SECRET: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 type Key = Hmac<Sha256>;
 
@@ -159,12 +166,7 @@ impl Verifier {
     }
 
     /// Whether the request is its sender's. `body` is what was received, byte for byte.
-    pub(crate) fn check(
-        &self,
-        headers: &HeaderMap,
-        body: &[u8],
-        now: Time,
-    ) -> Result<(), Refused> {
+    pub(crate) fn check(&self, headers: &HeaderMap, body: &[u8], now: Time) -> Result<(), Refused> {
         match &self.0 {
             Check::Open => Ok(()),
             Check::Token(hashes) => check_token(hashes, headers),
@@ -225,7 +227,7 @@ fn key(secret: &str, preset: Preset, nth: usize) -> Result<Key, Unusable> {
     let decoded;
     let bytes = if preset == Preset::StandardWebhooks {
         let text = secret.strip_prefix("whsec_").unwrap_or(secret);
-        decoded = STANDARD
+        decoded = SECRET
             .decode(text)
             .map_err(|_| Unusable::NotBase64 { nth })?;
         &decoded
@@ -275,7 +277,11 @@ fn check_token(hashes: &[blake3::Hash], headers: &HeaderMap) -> Result<(), Refus
     for hash in hashes {
         found |= *hash == given;
     }
-    if found { Ok(()) } else { Err(Refused::Mismatch) }
+    if found {
+        Ok(())
+    } else {
+        Err(Refused::Mismatch)
+    }
 }
 
 fn check_time(signed: Time, now: Time, tolerance: Millis) -> Result<(), Refused> {

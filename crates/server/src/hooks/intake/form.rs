@@ -25,7 +25,9 @@ pub(super) fn event(sender: Sender, sent: &[u8]) -> Result<Event, Problem> {
         return Event::json(payload.as_bytes()).map_err(|problem| problem.field("payload"));
     }
     let value = Value::Map(Arc::new(fields));
-    let canonical = value.to_canonical().map_err(|error| body::not_json(&error))?;
+    let canonical = value
+        .to_canonical()
+        .map_err(|error| body::not_json(&error))?;
     Ok(Event { canonical, value })
 }
 

@@ -162,15 +162,15 @@ impl Encoding {
 pub(super) fn single<'h>(headers: &'h HeaderMap, header: &HeaderName) -> Result<&'h str, Refused> {
     let mut values = headers.get_all(header).iter();
     let header = || header.clone();
-    let value = values.next().ok_or_else(|| Refused::Missing {
-        header: header(),
-    })?;
+    let value = values
+        .next()
+        .ok_or_else(|| Refused::Missing { header: header() })?;
     if values.next().is_some() {
         return Err(Refused::Doubled { header: header() });
     }
-    value.to_str().map_err(|_| Refused::Malformed {
-        header: header(),
-    })
+    value
+        .to_str()
+        .map_err(|_| Refused::Malformed { header: header() })
 }
 
 fn malformed(header: &HeaderName) -> Refused {
