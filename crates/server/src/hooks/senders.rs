@@ -35,6 +35,28 @@ pub(crate) enum Place {
     Body(&'static [&'static str]),
 }
 
+impl Place {
+    /// The text that stands there.
+    fn text<'v>(
+        self,
+        headers: &'v HeaderMap,
+        event: &'v Value,
+    ) -> Result<Option<Cow<'v, str>>, Problem> {
+        match self {
+            Place::Header(name) => header(headers, name),
+            Place::Body(path) => match at(event, path) {
+                None | Some(Value::Null) => Ok(None),
+                Some(Value::Text(text)) => Ok(Some(Cow::Borrowed(text))),
+                Some(Value::Int(number)) => Ok(Some(Cow::Owned(number.to_string()))),
+                Some(other) => {
+                    let detail = format!("{self} is {}; an identity is text", other.kind());
+                    Err(Problem::new(Code::KeyInvalid, detail).field(&self.to_string()))
+                }
+            },
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -130,11 +152,11 @@ impl Sender {
         event: &Value,
     ) -> Result<Option<Key>, Problem> {
         for place in self.ids {
-            let Some(id) = self.found(*place, headers, event)? else {
+            let Some(id) = place.text(headers, event)? else {
                 continue;
             };
             let within = match self.within {
-                Some(name) => self.found(Place::Header(name), headers, event)?,
+                Some(name) => Place::Header(name).text(headers, event)?,
                 None => None,
             };
             let parts: Vec<_> = within.into_iter().chain([id]).collect();
@@ -142,26 +164,6 @@ impl Sender {
             return Ok(Some(key));
         }
         Ok(None)
-    }
-
-    fn found<'v>(
-        &self,
-        place: Place,
-        headers: &'v HeaderMap,
-        event: &'v Value,
-    ) -> Result<Option<Cow<'v, str>>, Problem> {
-        match place {
-            Place::Header(name) => header(headers, name),
-            Place::Body(path) => match at(event, path) {
-                None | Some(Value::Null) => Ok(None),
-                Some(Value::Text(text)) => Ok(Some(Cow::Borrowed(text))),
-                Some(Value::Int(number)) => Ok(Some(Cow::Owned(number.to_string()))),
-                Some(other) => {
-                    let detail = format!("{place} is {}; an identity is text", other.kind());
-                    Err(Problem::new(Code::KeyInvalid, detail).field(&place.to_string()))
-                }
-            },
-        }
     }
 
     /// When the event happened, if its sender says so in a way that can be read.
