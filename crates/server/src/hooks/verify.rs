@@ -38,9 +38,6 @@ use crate::timestamp;
 /// Webhooks advise.
 const TOLERANCE: Millis = Millis::seconds(300);
 
-/// Where a generic sender puts its signature, unless the flow says otherwise.
-const GENERIC_HEADER: &str = "x-signature";
-
 /// How Standard Webhooks secrets are written; their own libraries do not insist on padding.
 const SECRET: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -200,12 +197,13 @@ fn scheme(verify: &Verify) -> Result<Scheme, Unusable> {
         Preset::Github => plain("x-hub-signature-256", "sha256=", Encoding::Hex),
         Preset::Shopify => plain("x-shopify-hmac-sha256", "", Encoding::Base64),
         Preset::Typeform => plain("typeform-signature", "sha256=", Encoding::Base64),
+        // The last two sign nothing and do not come here.
         Preset::GenericHmac | Preset::Bearer | Preset::None => generic(verify)?,
     })
 }
 
 fn generic(verify: &Verify) -> Result<Scheme, Unusable> {
-    let header = verify.header.as_deref().unwrap_or(GENERIC_HEADER);
+    let header = verify.header.as_deref().unwrap_or_default();
     let encoding = match verify.encoding.as_deref().unwrap_or("hex") {
         "hex" => Encoding::HexAnyCase,
         "base64" => Encoding::Base64,

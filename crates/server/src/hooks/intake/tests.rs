@@ -105,6 +105,10 @@ async fn only_json_and_forms_are_accepted() {
         assert!(detail.contains(JSON) && detail.contains(FORM), "{detail}");
         assert_eq!(gist(read).await, "415 content_type_unsupported", "{kind}");
     }
+    for kind in ["", FORM, JSON] {
+        let empty = read(Preset::None, kind, &[], b"");
+        assert_eq!(gist(empty).await, "400 body_missing @0", "{kind}");
+    }
     let mut headers = HeaderMap::new();
     headers.append(CONTENT_TYPE, HeaderValue::from_static(JSON));
     headers.append(CONTENT_TYPE, HeaderValue::from_static(FORM));

@@ -267,6 +267,11 @@ fn settings_that_would_let_anybody_in_are_refused() {
             "secret 2 of verify: standard-webhooks is not `whsec_` and base64",
         ),
         (
+            generic("", "hex"),
+            &["a"],
+            "verify: generic-hmac names the header \"\", which cannot be a header's name",
+        ),
+        (
             generic("a b", "hex"),
             &["a"],
             "verify: generic-hmac names the header \"a b\", which cannot be a header's name",

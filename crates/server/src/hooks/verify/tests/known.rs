@@ -24,7 +24,7 @@ pub(crate) fn verify(preset: Preset) -> Verify {
     Verify {
         preset: Spanned { it: preset, span },
         secrets: Vec::new(),
-        header: None,
+        header: (preset == Preset::GenericHmac).then(|| "X-Signature".into()),
         encoding: None,
         prefix: None,
         tolerance: None,
