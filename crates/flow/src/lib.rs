@@ -17,6 +17,7 @@ pub mod diagnostic;
 pub mod expr;
 pub mod model;
 mod near;
+pub mod schedule;
 pub mod value;
 
 pub use diagnostic::{Diagnostic, Level, Span};
