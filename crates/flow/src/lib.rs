@@ -23,6 +23,7 @@ pub mod model;
 mod near;
 pub mod render;
 pub mod size;
+pub mod schedule;
 pub mod value;
 mod yaml;
 
