@@ -54,6 +54,8 @@ codes! {
     F019 "`${{ }}` where text is taken as it is"
     F020 "an address that cannot be called"
     F021 "a question that may change something"
+    F022 "two files have a flow of the same name"
+    F023 "two webhooks have the same path"
 }
 
 impl Code {

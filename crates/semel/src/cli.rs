@@ -7,6 +7,7 @@
 
 mod backup;
 mod bench;
+mod check;
 mod completions;
 mod config;
 mod doctor;
@@ -16,6 +17,7 @@ mod ledger;
 mod once;
 mod receipts;
 mod restore;
+mod schema;
 mod serve;
 mod tokens;
 
@@ -67,6 +69,7 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Check(check::Check),
     Serve(serve::Serve),
     Once(once::Once),
     Ledger(ledger::Ledger),
@@ -77,6 +80,7 @@ pub(crate) enum Verb {
     Doctor(doctor::Doctor),
     Config(config::ConfigVerb),
     Explain(explain::Explain),
+    Schema(schema::Schema),
     Bench(bench::Bench),
     Completions(completions::Completions),
 }
@@ -143,6 +147,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         json,
     };
     match verb {
+        Verb::Check(verb) => verb.run(&context),
         Verb::Serve(verb) => verb.run(&context).await,
         Verb::Once(verb) => verb.run(&context).await,
         Verb::Ledger(verb) => verb.run(&context).await,
@@ -153,6 +158,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Doctor(verb) => verb.run(&context).await,
         Verb::Config(verb) => verb.run(&context),
         Verb::Explain(verb) => verb.run(&context),
+        Verb::Schema(verb) => verb.run(&context),
         Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
     }

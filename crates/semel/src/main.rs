@@ -21,6 +21,7 @@ mod config;
 mod csv;
 mod failure;
 mod files;
+mod flows;
 mod process;
 mod term;
 mod when;

@@ -47,7 +47,12 @@ const RULES: [Rule; 7] = [
     },
     Rule {
         name: "semel",
-        ours: &["semel-ledger", "semel-store", "semel-server"],
+        ours: &[
+            "semel-flow",
+            "semel-ledger",
+            "semel-server",
+            "semel-store",
+        ],
         never: &[],
         nowhere: &[],
     },
