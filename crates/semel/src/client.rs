@@ -10,6 +10,7 @@
 mod address;
 mod answer;
 mod embedded;
+mod events;
 mod remote;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ use crate::failure::{Failure, refused};
 
 pub(crate) use address::{Query, base_url, guard, ledger, segment};
 pub(crate) use answer::{Answer, Call, Unreachable, or_null};
+pub(crate) use events::Events;
 use embedded::Embedded;
 use remote::Remote;
 
@@ -198,6 +200,15 @@ impl Session {
             Session::Remote(remote) => remote.send(call).await,
             Session::Embedded(embedded) => embedded.send(call).await,
         }
+    }
+
+    /// Asks for something that goes on, and follows it.
+    pub(crate) async fn follow(&self, call: Call) -> anyhow::Result<Events> {
+        let (status, body) = match self {
+            Session::Remote(remote) => remote.open(call).await?,
+            Session::Embedded(embedded) => embedded.open_answer(call).await?,
+        };
+        Events::begin(status, body).await
     }
 
     /// Lets go of the ledger, with all that waits written.

@@ -55,7 +55,7 @@ fn mistakes_in_a_file_are_told_with_line_and_help() {
     for (text, line, help) in [
         ("\nlistne = \"x\"", 2, "did you mean \"listen\"?"),
         ("keep = 30", 1, "text in quotes"),
-        ("colour = \"blue\"", 1, "the settings are data"),
+        ("colour = \"blue\"", 1, "there are data"),
         ("token = \"smt_x\"", 1, "token_file"),
         ("keep = \"1d\"\nkeep = \"2d\"", 2, "duplicate"),
     ] {
