@@ -1,6 +1,6 @@
 //! An expression as a tree, for whoever evaluates it or asks what it depends on.
 //!
-//! Made by [`super::parse`] alone. The invariant: no tree is nested deeper than
+//! Made by [`Expr::parse`](super::Expr::parse) alone. The invariant: no tree is nested deeper than
 //! [`MAX_DEPTH`](super::MAX_DEPTH), so walking one by recursion is safe. That is why a chain of
 //! `+` is one node with many operands and not a tower.
 

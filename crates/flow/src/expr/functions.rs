@@ -118,7 +118,7 @@ pub(super) enum PatternError {
         bytes: usize,
     },
     /// Not a pattern, or one that would take too much memory.
-    #[error("{}", last_line(.source))]
+    #[error("{}", reason(.source))]
     Unreadable {
         /// What the reader of patterns says.
         #[from]
@@ -127,10 +127,17 @@ pub(super) enum PatternError {
 }
 
 /// The reader of patterns draws carets of its own; the reason stands in the last line.
-fn last_line(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let line = text.lines().last().unwrap_or_default();
-    line.trim_start_matches("error: ").to_owned()
+fn reason(error: &regex::Error) -> String {
+    match error {
+        regex::Error::CompiledTooBig(_) => {
+            "the pattern takes too much memory; let it repeat less".to_owned()
+        }
+        other => {
+            let text = other.to_string();
+            let line = text.lines().last().unwrap_or_default();
+            line.trim_start_matches("error: ").to_owned()
+        }
+    }
 }
 
 /// A pattern made ready; matching takes time in proportion to the text.

@@ -1,7 +1,7 @@
 //! Text. Places and lengths count characters (code points), as in CEL.
 
 use super::{Call, Function, pattern};
-use crate::expr::fault::{Outcome, wrong};
+use crate::expr::fault::{Outcome, secret, wrong};
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -133,8 +133,13 @@ fn join(call: &mut Call<'_>) -> Outcome {
     let mut text = String::new();
     for (index, item) in items.iter().enumerate() {
         let Value::Text(part) = item else {
-            let what = format!("`join` needs a list of text; item {index} is");
-            return Err(crate::expr::eval::misfit(&what, item));
+            return Err(match item {
+                Value::Sealed(_) => secret(),
+                other => wrong(format!(
+                    "`join` needs a list of text, but item {index} is {}",
+                    other.kind()
+                )),
+            });
         };
         call.fuel.use_up(1)?;
         let between = if index > 0 { separator } else { "" };

@@ -5,6 +5,7 @@ use cel::parser::ParseError;
 use super::Place;
 use crate::diagnostic::{Diagnostic, Level, Span};
 use crate::expr::functions;
+use crate::expr::scan::{Token, token};
 use crate::expr::{MAX_DEPTH, MAX_EXPR_BYTES};
 use crate::near::nearest;
 
@@ -66,12 +67,13 @@ pub(super) fn too_deep(place: Place, at: usize) -> Diagnostic {
 
 /// What the parser could not read: its first complaint.
 pub(super) fn unreadable(source: &str, place: Place, errors: &[ParseError]) -> Diagnostic {
-    let first = errors.iter().find(|error| error.pos.0 > 0);
-    let Some(first) = first else {
-        // Only its own limit on recursion has no place.
-        return too_deep(place, 0);
+    let Some(first) = errors.first() else {
+        return syntax(place.span, "not an expression");
     };
     let at = offset(source, first.pos);
+    if first.msg.contains("Recursion limit") {
+        return too_deep(place, at);
+    }
     if let Some((start, sign, why, instead)) = slip(source, at) {
         let span = place.span(start, start + sign.len());
         return syntax_helped(span, format!("`{sign}` is {why}"), instead);
@@ -86,9 +88,7 @@ pub(super) fn unreadable(source: &str, place: Place, errors: &[ParseError]) -> D
     let word = word_at(source, at);
     let span = place.span(at, at + word.len());
     match first.msg.as_str() {
-        message if message.contains("string literal") => {
-            syntax(span, "this text cannot be read; check its escapes")
-        }
+        message if message.contains("string literal") => unreadable_text(source, at, place),
         message if message.contains("int literal") => syntax(
             span,
             "out of range; whole numbers go up to 9223372036854775807",
@@ -96,8 +96,20 @@ pub(super) fn unreadable(source: &str, place: Place, errors: &[ParseError]) -> D
         message if message.contains("reserved identifier") => {
             syntax(span, format!("`{word}` is reserved and cannot be a name"))
         }
-        _ if word.starts_with(['"', '\'']) => syntax(span, "text that does not end"),
+        _ if word.starts_with(['"', '\'']) => unreadable_text(source, at, place),
         _ => syntax(span, format!("`{word}` is not expected here")),
+    }
+}
+
+/// Text that does not end, or that ends and so must have a wrong escape.
+fn unreadable_text(source: &str, at: usize, place: Place) -> Diagnostic {
+    match token(source.as_bytes(), at) {
+        (Token::Unclosed, end) => syntax(place.span(at, end), "text that does not end"),
+        (_, end) => syntax_helped(
+            place.span(at, end),
+            "text with an escape that is not known",
+            "write `\\\\` for a backslash, or `r` before the text to have no escapes",
+        ),
     }
 }
 
