@@ -6,9 +6,7 @@
 
 use std::sync::Arc;
 
-use regex::Regex;
-
-use super::functions::Function;
+use super::functions::{Function, Pattern};
 use crate::diagnostic::Span;
 use crate::value::Value;
 
@@ -102,7 +100,7 @@ pub enum Node {
         /// What it is given; a receiver comes first.
         args: Vec<Ast>,
         /// The pattern of `matches`, if it is written out.
-        pattern: Option<Regex>,
+        pattern: Option<Pattern>,
     },
     /// `default(it, fallback)`: the fallback if `it` is missing or null.
     Default {

@@ -13,7 +13,8 @@ use semel_ledger::{Key, KeyError};
 use super::fuel::MAX_TEXT_BYTES;
 use super::scan::{Token, token};
 use super::{EvalError, Expr, Names};
-use crate::diagnostic::{Diagnostic, Level, Span};
+use crate::codes::X005;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::value::Value;
 use rendering::Rendering;
 
@@ -238,16 +239,7 @@ fn end_of(text: &str, start: usize) -> Option<usize> {
 }
 
 fn unclosed(at: Span) -> Diagnostic {
-    Diagnostic {
-        code: "X005",
-        level: Level::Error,
-        title: "expression is not closed".to_owned(),
-        at,
-        label: "`}}` is missing".to_owned(),
-        also: Vec::new(),
-        help: vec![
-            "close it with `}}`".to_owned(),
-            format!("for a literal `{OPEN}` write `{LITERAL}`"),
-        ],
-    }
+    Diagnostic::error(X005, at, "expression is not closed", "`}}` is missing")
+        .help("close it with `}}`")
+        .help(format!("for a literal `{OPEN}` write `{LITERAL}`"))
 }

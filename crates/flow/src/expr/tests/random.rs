@@ -61,6 +61,13 @@ fn within(ast: &ast::Ast, outer: Span) {
     }
 }
 
+#[test]
+fn what_once_went_wrong_is_survived() {
+    for source in ["//車", "a +\u{3000}", "車", "a?1:".repeat(90).as_str()] {
+        survive(source);
+    }
+}
+
 /// A seed, cut and pasted.
 fn mutated() -> impl Strategy<Value = String> {
     let seed = prop::sample::select(&SEEDS[..]);
