@@ -1,7 +1,7 @@
 //! Every code that a message about a flow can carry, with its page.
 //!
 //! Codes are stable: tools match on them, and a retired one is never given a new meaning. `F` is
-//! the file as it is written, `K` its keys and what follows from them.
+//! the file as it is written, `K` its keys and what follows from them, `X` its expressions.
 
 /// A code and what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,12 @@ codes! {
     F021 "a question that may change something"
     F022 "two files have a flow of the same name"
     F023 "two webhooks have the same path"
+    X001 "an expression cannot be read"
+    X002 "an expression is too long or nested too deeply"
+    X003 "there is no such function"
+    X004 "a function is given the wrong number of values"
+    X005 "an expression in text is not closed"
+    X006 "the pattern of `matches` cannot be used"
 }
 
 impl Code {
