@@ -12,8 +12,8 @@ use crate::diagnostic::Spanned;
 use crate::expr::{Expr, Template};
 
 pub use step::{
-    Act, Action, Branch, Case, Class, Ensure, ForEach, Kind, Lookup, Made, OnUnknown, Probe, Retry,
-    Step, Tree,
+    Act, Action, Branch, Case, Class, Ensure, ForEach, GiveUp, Kind, Lookup, Made, OnUnknown,
+    Probe, Retry, Step, Tree,
 };
 pub use trigger::{
     Fetch, Latest, Missed, Preset, Schedule, Secrets, Sync, Timing, Trigger, Verify, Webhook,

@@ -1,7 +1,7 @@
 //! Everything durable that can happen, as one vocabulary.
 
 use semel_ledger::json::Canonical;
-use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Verdict};
+use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Time, Verdict};
 
 use crate::node::{Membership, NodeChange, NodeState};
 use crate::receipt::{Receipt, ReceiptId};
@@ -38,6 +38,22 @@ pub enum Change {
         /// How many at most.
         limit: u32,
     },
+    /// Let go of up to so many runs that a node holds: the committing node itself, or one that was
+    /// fenced or is gone. They wake at once.
+    Free {
+        /// Whose.
+        node: u64,
+        /// How many at most.
+        limit: u32,
+    },
+    /// Forget runs with all that belongs to them: those of these that ended at or before `until`
+    /// and whose parent, if they have one, is not open.
+    Forget {
+        /// Which.
+        runs: Vec<RunId>,
+        /// When they must have ended.
+        until: Time,
+    },
     /// Deploy, go live, retire.
     Release(ReleaseChange),
     /// Move a saved position.
@@ -51,17 +67,24 @@ impl From<EffectChange> for Change {
 }
 
 impl Change {
+    /// The step of an effect that it is, or that it brings along.
+    pub(crate) fn effect(&self) -> Option<&EffectChange> {
+        match self {
+            Change::Effect(change) => Some(change),
+            Change::Start(start) => start.once.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Whether it makes an entry where there is none.
     pub(crate) fn may_be_first(&self) -> bool {
-        matches!(self, Change::Effect(change) if change.command.may_be_first())
+        self.effect()
+            .is_some_and(|change| change.command.may_be_first())
     }
 
     /// The node, and which life of it, that a claim is made for.
     pub(crate) fn node_claiming(&self) -> Option<Membership> {
-        let Change::Effect(change) = self else {
-            return None;
-        };
-        match change.command {
+        match self.effect()?.command {
             Command::Claim(Claim { owner, .. }) | Command::Once(Claim { owner, .. }) => match owner
             {
                 Owner::Node { node, epoch } => Some(Membership { node, epoch }),
@@ -117,6 +140,8 @@ pub enum Answer {
     Mailed(bool),
     /// To [`Change::Take`]: the runs, oldest wake first.
     Taken(Vec<RunId>),
+    /// To [`Change::Free`] and [`Change::Forget`]: how many runs.
+    Counted(usize),
     /// To [`Change::Release`]: whether anything changed.
     Released(bool),
     /// To [`Change::Cursor`]: false if it was something else.

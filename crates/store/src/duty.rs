@@ -4,16 +4,19 @@
 //! how often is for the caller. Each step is safe to repeat and safe to do on several nodes at
 //! once: whoever comes second finds nothing left.
 
-use semel_ledger::{Command, EffectId, Fence, Verdict};
+use semel_ledger::{Command, EffectId, Fence, Time, Verdict};
 
 use crate::change::{Answer, Change, EffectChange};
 use crate::error::StoreError;
 use crate::node::{Membership, NodeChange, NodeState};
 use crate::record::Record;
+use crate::run::{Ended, RunId};
 use crate::store::Store;
 
 /// How many effects one step looks at.
 pub const BITE: usize = 500;
+/// How many runs one step frees.
+const RUNS_BITE: u32 = 500;
 
 /// What one step of the sweeper did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +26,17 @@ pub struct Swept {
     /// How many were looked at.
     pub seen: usize,
     /// How many were forgotten or reduced to a tombstone.
+    pub swept: usize,
+}
+
+/// What one step of the sweeper did with runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SweptRuns {
+    /// Where to go on; `None` when the end was reached and the walk starts anew.
+    pub next: Option<RunId>,
+    /// How many were looked at.
+    pub seen: usize,
+    /// How many were forgotten.
     pub swept: usize,
 }
 
@@ -124,48 +138,85 @@ impl Store {
         };
         // Whatever it still holds nobody will settle, and without its row nobody would look for it.
         self.abandon_all(member.node).await?;
+        self.free_all(member.node).await?;
         self.node(NodeChange::Leave(member)).await?;
         self.become_member(None);
         Ok(())
     }
 
-    /// Takes over from nodes that are dead: fences each, then calls its claims unknown.
+    /// Takes over from nodes that are dead: fences each, calls its claims unknown, frees its runs.
     /// With `all`, every other node is certainly dead (its lock was free). Gives the claims.
+    ///
+    /// Who knows more of what a dead node was doing does the same in three steps, and settles
+    /// what it can between [`Store::fence`] and [`Store::bury`].
     ///
     /// # Errors
     /// [`StoreError`] if the store could not.
     pub async fn take_over(&self, all: bool) -> Result<usize, StoreError> {
-        let (now, mine) = (self.now(), self.member());
         let mut unknown = 0;
-        for node in self.nodes().await? {
-            let own = mine.is_some_and(|member| member.node == node.node);
-            if own || !(all || node.fenced || now >= node.lease_until) {
-                continue;
+        for node in self.dead_nodes(all).await? {
+            if self.fence(&node, all).await? {
+                unknown += self.bury(&node).await?;
             }
-            unknown += self.take_over_node(&node, all).await?;
         }
         Ok(unknown)
     }
 
-    async fn take_over_node(&self, node: &NodeState, force: bool) -> Result<usize, StoreError> {
-        if !node.fenced {
-            let member = Membership {
-                node: node.node,
-                epoch: node.epoch,
-            };
-            let after = self.node(NodeChange::Fence { member, force }).await?;
-            if !after.is_some_and(|after| after.fenced) {
-                return Ok(0);
-            }
+    /// The other nodes that are fenced or did not renew in time; with `all`, every other one.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn dead_nodes(&self, all: bool) -> Result<Vec<NodeState>, StoreError> {
+        let (now, mine) = (self.now(), self.member());
+        let mut nodes = self.nodes().await?;
+        nodes.retain(|node| {
+            let own = mine.is_some_and(|member| member.node == node.node);
+            !own && (all || node.fenced || now >= node.lease_until)
+        });
+        Ok(nodes)
+    }
+
+    /// Lets a node commit nothing any more; with `force`, also before its lease has run out. Gives
+    /// whether it is so: if not, it has renewed in the meantime.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn fence(&self, node: &NodeState, force: bool) -> Result<bool, StoreError> {
+        if node.fenced {
+            return Ok(true);
         }
+        let member = Membership {
+            node: node.node,
+            epoch: node.epoch,
+        };
+        let after = self.node(NodeChange::Fence { member, force }).await?;
+        Ok(after.is_some_and(|after| after.fenced))
+    }
+
+    /// Up to `limit` open claims of a node. Once it is fenced, anybody may settle them by their
+    /// fences.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn held_by(&self, node: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
+        self.overdue(Some(node), limit).await
+    }
+
+    /// Ends a fenced node: what it still claims becomes unknown, its runs are free, its row goes.
+    /// Gives how many claims became unknown.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn bury(&self, node: &NodeState) -> Result<usize, StoreError> {
         let unknown = self.abandon_all(node.node).await?;
+        let runs = self.free_all(node.node).await?;
         // Nothing is left of it, so the row may go; if this process dies first, the next one goes on.
         self.node(NodeChange::Leave(Membership {
             node: node.node,
             epoch: node.epoch + 1,
         }))
         .await?;
-        tracing::warn!(node = node.node, name = %node.name, unknown, "took over from a dead node");
+        tracing::warn!(node = node.node, name = %node.name, unknown, runs, "took over from a dead node");
         Ok(unknown)
     }
 
@@ -183,6 +234,47 @@ impl Store {
             if last {
                 return Ok(unknown);
             }
+        }
+    }
+
+    /// Lets go of every run that a node holds; gives how many.
+    async fn free_all(&self, node: u64) -> Result<usize, StoreError> {
+        let mut freed = 0;
+        loop {
+            let limit = RUNS_BITE;
+            let bite = self.counted(Change::Free { node, limit }).await?;
+            freed += bite;
+            if bite < limit as usize {
+                return Ok(freed);
+            }
+        }
+    }
+
+    /// Walks over one bite of the runs and forgets those that ended long enough ago.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn sweep_runs_bite(&self, after: Option<RunId>) -> Result<SweptRuns, StoreError> {
+        let after = after.unwrap_or(RunId([0; 16]));
+        let runs = self.ended_runs(after, BITE).await?;
+        let keep = i64::try_from(self.keep().0).unwrap_or(i64::MAX);
+        let until = Time(self.now().0.saturating_sub(keep));
+        let seen = runs.len();
+        let next = runs.last().filter(|_| seen == BITE).map(|run| run.id);
+        let due = |run: &Ended| run.at.is_some_and(|at| at <= until).then_some(run.id);
+        let runs: Vec<RunId> = runs.iter().filter_map(due).collect();
+        let swept = if runs.is_empty() {
+            0
+        } else {
+            self.counted(Change::Forget { runs, until }).await?
+        };
+        Ok(SweptRuns { next, seen, swept })
+    }
+
+    async fn counted(&self, change: Change) -> Result<usize, StoreError> {
+        match self.commit(vec![change]).await?.pop() {
+            Some(Answer::Counted(count)) => Ok(count),
+            _ => Err(StoreError::Closed),
         }
     }
 

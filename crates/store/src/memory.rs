@@ -8,7 +8,11 @@
     reason = "all backends have the same methods, and the others wait"
 )]
 
+mod lanes;
 mod reads;
+mod releases;
+mod run_reads;
+mod runs;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +27,9 @@ use crate::receipt::{Receipt, hour_of};
 use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::store::Context;
 use crate::token::{Token, TokenChange};
+
+use releases::Releases;
+use runs::Runs;
 
 /// The backend.
 #[derive(Debug)]
@@ -44,6 +51,9 @@ struct World {
     tokens: Vec<Token>,
     nodes: BTreeMap<u64, NodeState>,
     last_node: u64,
+    runs: Runs,
+    releases: Releases,
+    cursors: HashMap<Box<str>, Box<str>>,
     closed: bool,
 }
 
@@ -77,13 +87,13 @@ impl Memory {
         }
         Ok(changes
             .into_iter()
-            .map(|change| world.change(change, now))
+            .map(|change| world.change(change, member, now))
             .collect())
     }
 }
 
 impl World {
-    fn change(&mut self, change: Change, now: Time) -> Answer {
+    fn change(&mut self, change: Change, member: Option<Membership>, now: Time) -> Answer {
         match change {
             Change::Effect(change) => Answer::Effect(Box::new(self.effect(*change, now))),
             Change::Blob(bytes) => {
@@ -97,6 +107,16 @@ impl World {
                     self.receipt(receipt);
                 }
                 Answer::Written
+            }
+            Change::Start(start) => Answer::Started(Box::new(self.start(*start, member, now))),
+            Change::Advance(advance) => Answer::Advanced(self.advance_run(*advance, member, now)),
+            Change::Mail { run, note } => Answer::Mailed(self.runs.mail(run, note, now)),
+            Change::Take { limit } => Answer::Taken(self.runs.take(limit, member, now)),
+            Change::Free { node, limit } => Answer::Counted(self.free(node, limit, member, now)),
+            Change::Forget { runs, until } => Answer::Counted(self.runs.forget(&runs, until)),
+            Change::Release(change) => Answer::Released(self.releases.change(change, now)),
+            Change::Cursor(change) => {
+                Answer::Moved(releases::move_cursor(&mut self.cursors, change))
             }
         }
     }

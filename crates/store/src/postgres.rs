@@ -29,6 +29,7 @@ mod plan;
 mod reads;
 mod receipts;
 mod row;
+mod run_reads;
 mod space;
 mod statements;
 mod tls;
@@ -144,6 +145,7 @@ impl Postgres {
         changes: Vec<Change>,
         member: Option<Membership>,
     ) -> Result<Vec<Answer>, StoreError> {
+        run_reads::refuse(&changes)?;
         self.writes.ask(Ask::new(member, changes)).await
     }
 

@@ -41,19 +41,19 @@ pub struct ReceiptFilter {
     pub limit: usize,
 }
 
-/// One page, newest first.
+/// One page, newest first. Positions are numbers, or whatever else the items are in order of.
 #[derive(Clone, Debug)]
-pub struct Page<T> {
+pub struct Page<T, P = i64> {
     /// What was found.
     pub items: Vec<T>,
     /// Where to go on, if there is more.
-    pub next: Option<i64>,
+    pub next: Option<P>,
 }
 
-impl<T> Page<T> {
+impl<T, P> Page<T, P> {
     /// Makes a page of up to `limit + 1` items that were found; `position` tells where one stands.
     #[must_use]
-    pub fn new(mut items: Vec<T>, limit: usize, position: impl Fn(&T) -> i64) -> Page<T> {
+    pub fn new(mut items: Vec<T>, limit: usize, position: impl Fn(&T) -> P) -> Page<T, P> {
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| more).map(position);

@@ -7,114 +7,17 @@
 //! journal row is written once, by whoever holds the run, in the commit that writes what it
 //! tells; at most one node holds a run; mail is never lost between two looks at it.
 
+mod begin;
+mod name;
+mod release;
+
 use semel_ledger::{Key, Time};
 
-use crate::blob::{Stored, hex, unhex};
 use crate::change::{Answered, EffectChange};
 
-/// The name of a run; sorts by time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RunId(pub [u8; 16]);
-
-impl RunId {
-    /// `run_…`
-    #[must_use]
-    pub fn text(self) -> String {
-        format!("run_{}", hex(&self.0))
-    }
-
-    /// The id that [`RunId::text`] wrote.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<RunId> {
-        text.strip_prefix("run_").and_then(unhex).map(RunId)
-    }
-
-    /// The name of the event that started it: `evt_…`
-    #[must_use]
-    pub fn event_text(self) -> String {
-        format!("evt_{}", hex(&self.0))
-    }
-
-    /// The run that the event of this name started.
-    #[must_use]
-    pub fn parse_event(text: &str) -> Option<RunId> {
-        text.strip_prefix("evt_").and_then(unhex).map(RunId)
-    }
-}
-
-/// The name of a release: the hash of its source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ReleaseId(pub [u8; 32]);
-
-/// Where a run stands, as people see it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RunState {
-    /// Not begun, or waiting for its turn.
-    Queued,
-    /// Being worked on.
-    Running,
-    /// A step will be tried again.
-    Retrying,
-    /// For a time, a lock, another run.
-    Waiting,
-    /// A step's outcome is being found out.
-    Unknown,
-    /// For a person.
-    Parked,
-    /// All steps are done.
-    Done,
-    /// A step has finally failed.
-    Failed,
-    /// Failed or cancelled, and taken back.
-    Undone,
-    /// Ended by a person or by a newer run.
-    Cancelled,
-}
-
-impl RunState {
-    /// Every state, in the order of their numbers in the stores.
-    pub const ALL: [RunState; 10] = [
-        RunState::Queued,
-        RunState::Running,
-        RunState::Retrying,
-        RunState::Waiting,
-        RunState::Unknown,
-        RunState::Parked,
-        RunState::Done,
-        RunState::Failed,
-        RunState::Undone,
-        RunState::Cancelled,
-    ];
-
-    /// The word for it, the same everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            RunState::Queued => "queued",
-            RunState::Running => "running",
-            RunState::Retrying => "retrying",
-            RunState::Waiting => "waiting",
-            RunState::Unknown => "unknown",
-            RunState::Parked => "parked",
-            RunState::Done => "done",
-            RunState::Failed => "failed",
-            RunState::Undone => "undone",
-            RunState::Cancelled => "cancelled",
-        }
-    }
-
-    /// The state of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<RunState> {
-        RunState::ALL.into_iter().find(|state| state.name() == name)
-    }
-
-    /// Whether something is still to come: these are never swept.
-    #[must_use]
-    pub fn is_open(self) -> bool {
-        self < RunState::Done
-    }
-}
+pub(crate) use begin::{Beginning, Place, REPLACED};
+pub use name::{ReleaseId, RunId, RunState};
+pub use release::{CursorChange, Release, ReleaseChange};
 
 /// A queue that runs go through, so many at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +107,7 @@ pub enum StartOutcome {
         /// By the committing node.
         held: bool,
     },
-    /// The effect refused it: see its verdict.
+    /// The effect refused it: see its verdict. Or, if there is none, a run of that name is there.
     Refused,
     /// Something newer was applied; that is on record.
     Stale,
@@ -283,12 +186,14 @@ pub struct Run {
     pub why: Box<str>,
     /// When it was started.
     pub created_at: Time,
-    /// When its row was last changed.
+    /// When its state or its line for people was last written.
     pub changed_at: Time,
     /// When it goes on by itself.
     pub wake: Option<Time>,
     /// Which node holds it.
     pub node: Option<u64>,
+    /// Its lane has not let it in: whoever holds it may end it, but not begin it.
+    pub waits: bool,
 }
 
 /// One row of a journal.
@@ -345,64 +250,19 @@ pub struct RunFilter {
     pub limit: usize,
 }
 
-/// A text of a flow that was deployed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Release {
-    /// Its name.
-    pub id: ReleaseId,
-    /// Of which flow.
-    pub flow: Box<str>,
-    /// The file.
-    pub source: Stored,
-    /// When it was first deployed.
-    pub created_at: Time,
-    /// By whom.
-    pub by: Option<Box<str>>,
-    /// It takes triggers.
-    pub live: bool,
-    /// Since when, or until when it last did; `None`: it never did.
-    pub live_at: Option<Time>,
+/// What the sweeper needs to know of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) id: RunId,
+    /// When it ended; `None` if it is open.
+    pub(crate) at: Option<Time>,
 }
 
-/// What can happen to releases.
-#[derive(Clone, Debug)]
-pub enum ReleaseChange {
-    /// Keep a text; with `live`, make it the one that takes triggers.
-    Deploy {
-        /// The hash of the source.
-        id: ReleaseId,
-        /// Of which flow.
-        flow: Box<str>,
-        /// The file.
-        source: Box<str>,
-        /// By whom.
-        by: Option<Box<str>>,
-        /// It takes triggers from now on.
-        live: bool,
-    },
-    /// Make a kept text the one that takes triggers, if `was` still is.
-    GoLive {
-        /// Of which flow.
-        flow: Box<str>,
-        /// Which one.
-        id: ReleaseId,
-        /// Which one is live now.
-        was: Option<ReleaseId>,
-    },
-    /// Let no text of the flow take triggers any more.
-    Retire {
-        /// Which flow.
-        flow: Box<str>,
-    },
-}
-
-/// A saved position, such as the last tick of a schedule or a fetch's cursor.
-#[derive(Clone, Debug)]
-pub struct CursorChange {
-    /// Of what.
-    pub name: Box<str>,
-    /// What it must be now; `None`: there must be none.
-    pub was: Option<Box<str>>,
-    /// What it becomes.
-    pub becomes: Box<str>,
+impl Ended {
+    pub(crate) fn of(run: &Run) -> Ended {
+        Ended {
+            id: run.id,
+            at: Some(run.changed_at).filter(|_| !run.state.is_open()),
+        }
+    }
 }

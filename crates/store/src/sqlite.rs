@@ -18,6 +18,7 @@ mod nodes;
 mod reads;
 mod receipts;
 mod row;
+mod run_reads;
 mod time;
 mod writer;
 
@@ -108,6 +109,7 @@ impl Sqlite {
         changes: Vec<Change>,
         member: Option<Membership>,
     ) -> Result<Vec<Answer>, StoreError> {
+        run_reads::refuse(&changes)?;
         self.ask_writer(Ask::Changes { changes, member }).await
     }
 

@@ -1,7 +1,7 @@
 //! The store as its callers see it, whatever is underneath.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use semel_ledger::{After, Command, EffectId, Entry, Time, Verdict, apply};
@@ -40,6 +40,7 @@ macro_rules! backend {
 }
 
 mod questions;
+mod runs;
 
 /// One ledger. Cheap to share behind an [`Arc`].
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub struct Store {
     context: Arc<Context>,
     keep: semel_ledger::Millis,
     waiting: Waiting,
+    /// What the latest run's name begins with.
+    last_run: AtomicU64,
     closed: AtomicBool,
 }
 
@@ -104,6 +107,7 @@ impl Store {
             context,
             keep,
             waiting: Waiting::default(),
+            last_run: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         })
     }

@@ -1,6 +1,7 @@
 //! Steps and what they do.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use semel_ledger::Millis;
 
@@ -54,7 +55,7 @@ pub struct Step {
     /// How long one attempt may take.
     pub timeout: Option<Spanned<Millis>>,
     /// How to take it back.
-    pub undo: Option<Box<Act>>,
+    pub undo: Option<Arc<Act>>,
     /// What later steps see; left out, the whole answer.
     pub result: Option<Expr>,
     /// What is done.
@@ -67,7 +68,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// One call to the world.
-    Act(Act),
+    Act(Arc<Act>),
     /// Find, or else create; update if asked.
     Ensure(Box<Ensure>),
     /// Give values names.
@@ -152,7 +153,7 @@ pub enum Tree {
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// The call; of class read.
-    pub act: Act,
+    pub act: Arc<Act>,
     /// Over its answer: is it there?
     pub found: Expr,
     /// Over its answer, if it is there: what later steps see.
@@ -172,7 +173,7 @@ pub struct Lookup {
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The call.
-    pub act: Act,
+    pub act: Arc<Act>,
     /// Over its answer; left out, all of it.
     pub result: Option<Expr>,
 }
@@ -223,6 +224,16 @@ pub struct ForEach {
     pub steps: Block,
 }
 
+/// What happens when the attempts are used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GiveUp {
+    /// The step has failed, and `on_failure` tells of it.
+    #[default]
+    Fail,
+    /// A person is asked whether to go on.
+    Ask,
+}
+
 /// When to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
@@ -234,6 +245,8 @@ pub struct Retry {
     pub cap: Millis,
     /// Give up this long after the first attempt.
     pub within: Option<Millis>,
+    /// What happens then (`then: fail | ask`).
+    pub then: GiveUp,
     /// Where it was written.
     pub span: Span,
 }
@@ -245,6 +258,7 @@ impl Default for Retry {
             first: Millis::seconds(1),
             cap: Millis::seconds(600),
             within: None,
+            then: GiveUp::Fail,
             span: Span::default(),
         }
     }

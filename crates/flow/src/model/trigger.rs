@@ -1,5 +1,7 @@
 //! What starts a run.
 
+use std::sync::Arc;
+
 use semel_ledger::Millis;
 
 use super::step::Act;
@@ -147,7 +149,7 @@ pub struct Sync {
 #[derive(Clone, Debug)]
 pub struct Fetch {
     /// The call; of class read.
-    pub act: Act,
+    pub act: Arc<Act>,
 }
 
 impl Preset {

@@ -139,6 +139,7 @@ impl Memory {
             .effects
             .values()
             .flat_map(Record::kept_blobs)
+            .chain(world.runs.blobs.iter().map(|(_, hash)| *hash))
             .collect();
         world
             .blobs

@@ -56,7 +56,9 @@ pub(super) async fn apply(session: &Session, change: &Change, now: Time) -> Resu
     match change {
         Change::Node(change) => change_node(session, change, now).await.map(Answer::Node),
         Change::Token(change) => change_token(session, change, now).await.map(Answer::Token),
+        Change::Free { .. } => Ok(Answer::Counted(0)),
         Change::Effect(_) | Change::Blob(_) | Change::Receipts(_) => Ok(Answer::Written),
+        _ => Ok(Answer::Written),
     }
 }
 

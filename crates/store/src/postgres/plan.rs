@@ -250,8 +250,10 @@ impl<'a> Plan<'a> {
                 self.blobs.insert(BlobRef::of(bytes).hash, bytes.clone());
             }
             Change::Receipts(receipts) => self.receipts.extend(receipts),
-            Change::Node(_) | Change::Token(_) => self.others.push((caller, place, change)),
-            Change::Effect(_) => {}
+            Change::Node(_) | Change::Token(_) | Change::Free { .. } => {
+                self.others.push((caller, place, change))
+            }
+            _ => {}
         }
     }
 

@@ -199,5 +199,6 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
             receipts::write(connection, batch.scopes, &receipts)?;
             Answer::Written
         }
+        _ => Answer::Counted(0),
     })
 }
