@@ -158,10 +158,9 @@ impl Limits {
     pub(crate) async fn enter(&self, origin: &Origin, by: Instant) -> Result<Pass, Held> {
         let destination = self.destination(origin);
         destination.may_pass(Instant::now())?;
-        let slot = match Arc::clone(&destination.slots).try_acquire_owned() {
-            Ok(slot) if destination.limits.rate.is_none() => slot,
-            // Given back: whoever waits longest is first.
-            _ => destination.turn(by).await?,
+        let slot = match destination.slot_at_once() {
+            Some(slot) => slot,
+            None => destination.turn(by).await?,
         };
         // Much may have happened while it waited.
         let probe = destination.begin(Instant::now())?;
@@ -241,6 +240,14 @@ impl Destination {
         begun.map_err(|after| self.open(&breaker, after))
     }
 
+    /// A slot, if there is neither a rate to keep nor a queue to join.
+    fn slot_at_once(&self) -> Option<OwnedSemaphorePermit> {
+        if self.limits.rate.is_some() {
+            return None;
+        }
+        Arc::clone(&self.slots).try_acquire_owned().ok()
+    }
+
     /// A slot, once its time has come and one is free.
     async fn turn(&self, by: Instant) -> Result<OwnedSemaphorePermit, Held> {
         let _place = Place::take(self)?;
@@ -290,8 +297,11 @@ impl Drop for Place<'_> {
 }
 
 impl Pass {
-    /// Tells how it went.
-    pub(crate) fn report(mut self, healthy: bool) {
+    /// Tells how it went; nothing if it says nothing about the destination.
+    pub(crate) fn report(mut self, healthy: Option<bool>) {
+        let Some(healthy) = healthy else {
+            return;
+        };
         let probe = std::mem::take(&mut self.probe);
         lock(&self.destination.breaker).report(healthy, probe, Instant::now());
     }

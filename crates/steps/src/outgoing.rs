@@ -35,7 +35,8 @@ use pool::Pool;
 
 pub use rules::{OutgoingRules, RulesError};
 pub(crate) use target::{Origin, Target, UrlError, escape_part};
-pub(crate) use trouble::{Lost, Trouble, Unsent};
+pub(crate) use trouble::Trouble;
+use trouble::{Lost, Unsent};
 
 /// One request.
 pub(crate) struct Call<'c> {
