@@ -8,9 +8,15 @@
 //! The invariant: the same text gives the same flow and the same messages, and an expression given
 //! the same names gives the same value within a bounded number of steps.
 
+#![allow(
+    clippy::result_large_err,
+    reason = "a diagnostic is made once for a person, never on a hot path"
+)]
+
 pub mod diagnostic;
 pub mod expr;
 pub mod model;
+mod near;
 pub mod value;
 
 pub use diagnostic::{Diagnostic, Level, Span};

@@ -14,14 +14,16 @@ mod redirect;
 mod retry_after;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use bytes::Bytes;
 use semel_act::{FailureClass, Outcome, Secrets, Task, Trace};
 use semel_flow::model::Class;
 use tokio::time::Instant;
 
+use crate::Settings;
 use crate::limits::{DestinationState, Limits};
 use crate::outgoing::{Call, Client, Reply, Trouble};
-use crate::Settings;
 use plan::{Message, Terms};
 use redirect::Redirect;
 
@@ -38,6 +40,7 @@ struct Journey<'t> {
     class: Class,
     deadline: Instant,
     trace: &'t dyn Trace,
+    read: AtomicUsize,
 }
 
 /// What came of one request of a task.
@@ -71,6 +74,7 @@ impl Http {
             terms,
             class: task.class,
             trace,
+            read: AtomicUsize::new(0),
         };
         match &journey.terms.paging {
             Some(paging) => paging::all(self, &journey, paging, &task.act.exprs, message).await,
@@ -143,11 +147,19 @@ impl Http {
             limit: terms.limit,
             repeat_is_free: judge::only_looks(journey.class),
         };
-        self.client.send(&call, journey.trace).await
+        let reply = self.client.send(&call, journey.trace).await?;
+        let bytes = reply.body.as_ref().map_or(0, Bytes::len);
+        journey.read.fetch_add(bytes, Ordering::Relaxed);
+        Ok(reply)
     }
 }
 
 impl Journey<'_> {
+    /// How much was read in all answers so far.
+    fn bytes_read(&self) -> usize {
+        self.read.load(Ordering::Relaxed)
+    }
+
     /// The redirect to follow, if the answer is one and the file wants it followed.
     fn redirect(
         &self,

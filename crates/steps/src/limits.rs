@@ -114,9 +114,9 @@ impl Held {
     /// When to come back.
     pub(crate) fn retry_after(&self) -> Millis {
         match self {
-            Held::Open { after, .. } | Held::QueueFull { after, .. } | Held::NoTurn { after, .. } => {
-                *after
-            }
+            Held::Open { after, .. }
+            | Held::QueueFull { after, .. }
+            | Held::NoTurn { after, .. } => *after,
         }
     }
 }

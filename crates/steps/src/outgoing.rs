@@ -118,7 +118,11 @@ impl Client {
             if reused && died && (unsent || call.repeat_is_free) {
                 continue;
             }
-            return Err(if unsent { never_left(lost).into() } else { lost.into() });
+            return Err(if unsent {
+                never_left(lost).into()
+            } else {
+                lost.into()
+            });
         }
     }
 
@@ -250,7 +254,11 @@ async fn read(link: &mut Link, body: &mut Incoming, limit: usize) -> Result<Byte
             parts.extend_from_slice(&data);
         }
     }
-    Ok(if parts.is_empty() { whole } else { parts.freeze() })
+    Ok(if parts.is_empty() {
+        whole
+    } else {
+        parts.freeze()
+    })
 }
 
 /// How long the server promised to keep the connection: `Keep-Alive: timeout=5, max=100`.

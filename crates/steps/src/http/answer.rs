@@ -28,7 +28,10 @@ pub(super) fn made(reply: &Reply, message: &Message, terms: &Terms) -> Answer {
     let url = if message.private_url {
         format!("{}/***", message.target.origin)
     } else {
-        terms.redactor.text(&message.target.to_string()).into_owned()
+        terms
+            .redactor
+            .text(&message.target.to_string())
+            .into_owned()
     };
     let names = Value::map([
         ("body", body.clone()),
@@ -121,9 +124,17 @@ mod tests {
     #[test]
     fn bodies_become_values() {
         for (content_type, bytes, json) in [
-            ("application/json", &b"{\"a\":12345678901234567890.5}"[..], "{\"a\":12345678901234567890.5}"),
+            (
+                "application/json",
+                &b"{\"a\":12345678901234567890.5}"[..],
+                "{\"a\":12345678901234567890.5}",
+            ),
             ("Application/Problem+JSON; charset=utf-8", b"[1]", "[1]"),
-            ("application/json", b"{\"a\":1,\"a\":2}", "\"{\\\"a\\\":1,\\\"a\\\":2}\""),
+            (
+                "application/json",
+                b"{\"a\":1,\"a\":2}",
+                "\"{\\\"a\\\":1,\\\"a\\\":2}\"",
+            ),
             ("application/json", b"<html>", "\"<html>\""),
             ("text/plain", b"[1]", "\"[1]\""),
             ("text/plain", b"a\0b", "\"YQBi\""),

@@ -141,7 +141,8 @@ fn part(reader: &mut Reader<'_>, field: &str, value: &Value) -> Read<Part> {
         Some(value) => reader.text(&format!("{field}.{name}"), value),
         None => Ok(None),
     };
-    let name = text("name")?.ok_or_else(|| wrong_kind(format!("{field}.name"), &Value::Null, "a name"))?;
+    let name =
+        text("name")?.ok_or_else(|| wrong_kind(format!("{field}.name"), &Value::Null, "a name"))?;
     let filename = text("filename")?;
     let content_type = text("type")?;
     let content = match (text("value")?, text("content")?, text("base64")?) {
@@ -224,7 +225,10 @@ mod tests {
             );
         }
         let error = made(r#"{"json":1,"form":{}}"#).unwrap_err();
-        assert_eq!(error.to_string(), "http has both `json` and `form`; keep one");
+        assert_eq!(
+            error.to_string(),
+            "http has both `json` and `form`; keep one"
+        );
     }
 
     #[test]

@@ -68,7 +68,11 @@ pub(super) enum FieldError {
 pub(super) type Read<T> = Result<T, FieldError>;
 
 /// A kind that the field cannot have.
-pub(super) fn wrong_kind(field: impl Into<String>, value: &Value, wanted: &'static str) -> FieldError {
+pub(super) fn wrong_kind(
+    field: impl Into<String>,
+    value: &Value,
+    wanted: &'static str,
+) -> FieldError {
     FieldError::Kind {
         field: field.into(),
         kind: value.kind(),
@@ -218,7 +222,12 @@ mod tests {
 
     #[test]
     fn sizes_are_read() {
-        for (text, bytes) in [("10MiB", 10 << 20), ("4 KiB", 4096), ("7", 7), ("2MB", 2_000_000)] {
+        for (text, bytes) in [
+            ("10MiB", 10 << 20),
+            ("4 KiB", 4096),
+            ("7", 7),
+            ("2MB", 2_000_000),
+        ] {
             assert_eq!(size("limit", &Value::text(text)).unwrap(), bytes, "{text}");
         }
         assert_eq!(size("limit", &Value::Int(5)).unwrap(), 5);

@@ -52,7 +52,9 @@ pub(super) fn held(held: &Held) -> Outcome {
 pub(super) fn unanswered(trouble: &Trouble, terms: &Terms) -> Outcome {
     let message = terms.redactor.text(&trouble.to_string()).into_owned();
     match trouble {
-        Trouble::Unsent(unsent) if unsent.is_permanent() => failed(FailureClass::Permanent, message),
+        Trouble::Unsent(unsent) if unsent.is_permanent() => {
+            failed(FailureClass::Permanent, message)
+        }
         Trouble::Unsent(_) => failed(FailureClass::NeverSent, message),
         Trouble::Lost(_) => Outcome::Unknown {
             message,
@@ -161,7 +163,10 @@ pub(super) fn is_healthy(outcome: &Outcome) -> Option<bool> {
 pub(super) fn after_an_effect(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Failed(failure) => Outcome::Unknown {
-            message: format!("after a redirect that may follow the effect: {}", failure.message),
+            message: format!(
+                "after a redirect that may follow the effect: {}",
+                failure.message
+            ),
             evidence: failure.answer,
         },
         other => other,

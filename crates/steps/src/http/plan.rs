@@ -12,7 +12,9 @@ use semel_flow::Value;
 use semel_ledger::Key;
 
 use super::body;
-use super::fields::{FieldError, Read, Reader, header_name, header_value, size, span, whole, wrong_kind};
+use super::fields::{
+    FieldError, Read, Reader, header_name, header_value, size, span, whole, wrong_kind,
+};
 use crate::outgoing::Target;
 use crate::secrets::{Filler, Redactor, is_sealed};
 
@@ -29,9 +31,29 @@ const PAGES: u32 = 1000;
 const MOST_PAGES: u32 = 100_000;
 
 const FIELDS: [&str; 23] = [
-    "get", "post", "put", "patch", "delete", "head", "method", "url", "headers", "query", "json",
-    "form", "multipart", "body", "content_type", "basic", "bearer", "idempotency", "timeouts",
-    "redirects", "limit", "expect", "paging",
+    "get",
+    "post",
+    "put",
+    "patch",
+    "delete",
+    "head",
+    "method",
+    "url",
+    "headers",
+    "query",
+    "json",
+    "form",
+    "multipart",
+    "body",
+    "content_type",
+    "basic",
+    "bearer",
+    "idempotency",
+    "timeouts",
+    "redirects",
+    "limit",
+    "expect",
+    "paging",
 ];
 
 /// One message on its way.
@@ -70,9 +92,16 @@ pub(super) struct Terms {
 /// Reads a task.
 pub(super) fn read(task: &Task, secrets: &dyn Secrets) -> Read<(Message, Terms)> {
     let Value::Map(members) = &task.input else {
-        return Err(wrong_kind("http", &task.input, "fields such as get or post"));
+        return Err(wrong_kind(
+            "http",
+            &task.input,
+            "fields such as get or post",
+        ));
     };
-    if let Some(field) = members.keys().find(|field| !FIELDS.contains(&field.as_ref())) {
+    if let Some(field) = members
+        .keys()
+        .find(|field| !FIELDS.contains(&field.as_ref()))
+    {
         return Err(FieldError::Unknown {
             field: field.as_ref().to_owned(),
         });
@@ -125,7 +154,10 @@ fn message(reader: &mut Reader<'_>, input: &Value, key: Option<&Key>) -> Read<Me
     message
         .headers
         .entry(USER_AGENT)
-        .or_insert(HeaderValue::from_static(concat!("semel/", env!("CARGO_PKG_VERSION"))));
+        .or_insert(HeaderValue::from_static(concat!(
+            "semel/",
+            env!("CARGO_PKG_VERSION")
+        )));
     Ok(message)
 }
 
@@ -267,7 +299,9 @@ fn key_text(key: &str, quoted: bool) -> String {
 
 fn terms(input: &Value, method: &Method, total: Duration) -> Read<Terms> {
     let timeout = |name: &str| {
-        let value = input.get("timeouts").and_then(|timeouts| timeouts.get(name));
+        let value = input
+            .get("timeouts")
+            .and_then(|timeouts| timeouts.get(name));
         let given = value.map(|value| span(&format!("timeouts.{name}"), value));
         given.transpose()
     };

@@ -3,11 +3,11 @@
 //! Credentials stay with the origin they were written for. What is not GET or HEAD is sent again
 //! only where the destination says that it was not carried out (307, 308).
 
+use hyper::Method;
 use hyper::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, COOKIE, HeaderName, LOCATION,
     PROXY_AUTHORIZATION,
 };
-use hyper::Method;
 
 use super::plan::Message;
 use crate::outgoing::{Reply, Target, UrlError};

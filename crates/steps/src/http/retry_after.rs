@@ -58,7 +58,10 @@ mod tests {
     #[test]
     fn the_destinations_clock_counts() {
         let mut headers = HeaderMap::new();
-        headers.insert(RETRY_AFTER, "Sun, 06 Nov 1994 08:49:47 GMT".parse().unwrap());
+        headers.insert(
+            RETRY_AFTER,
+            "Sun, 06 Nov 1994 08:49:47 GMT".parse().unwrap(),
+        );
         headers.insert(DATE, "Sun, 06 Nov 1994 08:49:17 GMT".parse().unwrap());
         assert_eq!(read(&headers, SystemTime::now()), Some(Millis(30_000)));
     }

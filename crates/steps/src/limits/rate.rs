@@ -30,7 +30,12 @@ pub(super) struct Pace {
 
 impl Pace {
     /// The time at which a request may go, if that is not after `by`; else when it could have.
-    pub(super) fn reserve(&mut self, rate: Rate, now: Instant, by: Instant) -> Result<Instant, Instant> {
+    pub(super) fn reserve(
+        &mut self,
+        rate: Rate,
+        now: Instant,
+        by: Instant,
+    ) -> Result<Instant, Instant> {
         let gap = rate.gap();
         let due = self.due.map_or(now, |due| due.max(now));
         // A burst runs ahead of the even pace by so much.

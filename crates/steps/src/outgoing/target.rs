@@ -218,7 +218,9 @@ fn escaped(path: &str) -> String {
     }
     for byte in path.bytes() {
         match byte {
-            b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => push_hex(&mut text, byte),
+            b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => {
+                push_hex(&mut text, byte)
+            }
             b'!'..=b'~' => text.push(byte.into()),
             _ => push_hex(&mut text, byte),
         }
@@ -278,7 +280,10 @@ mod tests {
             ("https://A.example", "https://a.example/"),
             ("HTTP://a.example:80/x", "http://a.example/x"),
             ("https://a.example:443?q", "https://a.example/?q"),
-            ("http://[::1]:8080/a b?c=é#f", "http://[::1]:8080/a%20b?c=%C3%A9"),
+            (
+                "http://[::1]:8080/a b?c=é#f",
+                "http://[::1]:8080/a%20b?c=%C3%A9",
+            ),
             ("http://a/%2F%20", "http://a/%2F%20"),
             ("http://localhost./", "http://localhost./"),
             ("http://0x7f.1/", "http://0x7f.1/"),
@@ -311,7 +316,10 @@ mod tests {
             ("http://a.example:0/", "port"),
             ("http://a.example:65536/", "port"),
             ("http://a.example:+80/", "port"),
-            ("http://a.example/x\r\nHost: b", "control character at byte 18"),
+            (
+                "http://a.example/x\r\nHost: b",
+                "control character at byte 18",
+            ),
         ] {
             let error = Target::parse(text).expect_err(text).to_string();
             assert!(error.contains(message), "{text:?}: {error}");

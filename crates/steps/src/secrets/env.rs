@@ -110,7 +110,9 @@ mod tests {
     use super::*;
 
     fn read(variables: &[(&str, &str)]) -> Result<EnvSecrets, SecretsError> {
-        let owned = variables.iter().map(|(name, value)| (name.into(), value.into()));
+        let owned = variables
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()));
         EnvSecrets::read(owned)
     }
 
@@ -129,7 +131,10 @@ mod tests {
         assert_eq!(secrets.secret("B").as_deref(), Some("of a file"));
         assert_eq!(secrets.secret("PATH"), None);
         let shown = format!("{secrets:?}");
-        assert!(!shown.contains("plain") && !shown.contains("of a file"), "{shown}");
+        assert!(
+            !shown.contains("plain") && !shown.contains("of a file"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -28,7 +28,9 @@ pub(crate) struct Redactor {
 
 impl Redactor {
     pub(super) fn new(secrets: &[Arc<str>]) -> Redactor {
-        let long = secrets.iter().filter(|it| it.chars().count() >= LEAST_CHARS);
+        let long = secrets
+            .iter()
+            .filter(|it| it.chars().count() >= LEAST_CHARS);
         let mut forms: Vec<String> = long.flat_map(|secret| forms(secret)).collect();
         forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         forms.dedup();
@@ -139,7 +141,10 @@ mod tests {
         for text in [
             format!("<{secret}>"),
             format!("?q={escaped}&"),
-            format!("?q={}&", escaped.to_ascii_lowercase().replace("%c3%b6", "%c3%b6")),
+            format!(
+                "?q={}&",
+                escaped.to_ascii_lowercase().replace("%c3%b6", "%c3%b6")
+            ),
             format!("q={}", escaped.replace("%20", "+")),
             format!("{{\"a\":{}}}", Value::text(secret).to_json()),
             STANDARD.encode(secret),
@@ -155,7 +160,8 @@ mod tests {
 
     #[test]
     fn values_are_searched_everywhere() {
-        let value = Value::read(br#"{"k12345678":["k12345678",{"a":1},912345678],"n":12}"#).unwrap();
+        let value =
+            Value::read(br#"{"k12345678":["k12345678",{"a":1},912345678],"n":12}"#).unwrap();
         let clean = Redactor::new(&["k12345678".into(), "912345678".into()]).value(value);
         assert_eq!(clean.to_json(), r#"{"***":["***",{"a":1},"***"],"n":12}"#);
     }
