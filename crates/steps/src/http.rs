@@ -7,6 +7,7 @@
 mod answer;
 mod body;
 mod fields;
+mod headers;
 mod judge;
 mod paging;
 mod plan;

@@ -239,7 +239,22 @@ mod tests {
             {"name":"b","base64":"aGk="}]}"#;
         let (content_type, text) = made(input).unwrap();
         assert_eq!(content_type, "multipart/form-data; boundary=semel-part-1");
-        insta::assert_snapshot!(text.replace("\r\n", "\n"), @"");
+        insta::assert_snapshot!(text.replace("\r\n", "\n"), @r#"
+        --semel-part-1
+        content-disposition: form-data; name="a%22%0D%0Ax: y"
+
+        semel-part-0
+        --semel-part-1
+        content-disposition: form-data; name="f"; filename="x%22.txt"
+        content-type: text/csv
+
+        1,2
+        --semel-part-1
+        content-disposition: form-data; name="b"
+
+        hi
+        --semel-part-1--
+        "#);
         let wrong = made(r#"{"multipart":[{"name":"a","value":"x","type":"a\r\nb: c"}]}"#);
         assert!(wrong.unwrap_err().to_string().contains("multipart[0].type"));
     }

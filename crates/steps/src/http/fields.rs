@@ -43,8 +43,10 @@ pub(super) enum FieldError {
     },
     #[error("`{field}` {source}")]
     Span { field: String, source: SpanError },
-    #[error("`{field}` is over the limit of {most}")]
-    TooLarge { field: String, most: String },
+    #[error("`{field}` is not a whole number from 0 to {most}")]
+    Range { field: String, most: u32 },
+    #[error("`{field}` is over 16MiB, the most that is read of an answer")]
+    TooLarge { field: &'static str },
     #[error("`{field}` is not a size; write bytes, or a number with KiB or MiB, such as 4MiB")]
     Size { field: &'static str },
     #[error("`{field}` is not a method; write letters, such as POST")]
@@ -183,9 +185,9 @@ pub(super) fn whole(field: &str, value: &Value, most: u32) -> Read<u32> {
     u32::try_from(*int)
         .ok()
         .filter(|int| *int <= most)
-        .ok_or_else(|| FieldError::TooLarge {
+        .ok_or_else(|| FieldError::Range {
             field: field.to_owned(),
-            most: most.to_string(),
+            most,
         })
 }
 

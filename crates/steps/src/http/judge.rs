@@ -172,6 +172,3 @@ pub(super) fn after_an_effect(outcome: Outcome) -> Outcome {
         other => other,
     }
 }
-
-#[cfg(test)]
-mod tests;

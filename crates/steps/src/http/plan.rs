@@ -140,8 +140,8 @@ fn message(reader: &mut Reader<'_>, input: &Value, key: Option<&Key>) -> Read<Me
         private_body: body.private,
         private_url,
     };
-    headers(reader, input, &mut message)?;
-    authorization(reader, input, &mut message)?;
+    headers::given(reader, input, &mut message)?;
+    headers::authorization(reader, input, &mut message)?;
     if let Some(content_type) = body.content_type
         && !message.headers.contains_key(CONTENT_TYPE)
     {
@@ -149,7 +149,7 @@ fn message(reader: &mut Reader<'_>, input: &Value, key: Option<&Key>) -> Read<Me
         message.headers.insert(CONTENT_TYPE, value);
     }
     if let Some(settings) = input.get("idempotency") {
-        idempotency(reader, settings, key, &mut message.headers)?;
+        headers::idempotency(reader, settings, key, &mut message.headers)?;
     }
     message
         .headers
@@ -195,108 +195,6 @@ fn destination(input: &Value) -> Read<(Method, &'static str, &Value)> {
     }
 }
 
-fn headers(reader: &mut Reader<'_>, input: &Value, message: &mut Message) -> Read<()> {
-    let Some(headers) = input.get("headers") else {
-        return Ok(());
-    };
-    let Value::Map(members) = headers else {
-        return Err(wrong_kind("headers", headers, "names with text"));
-    };
-    for (name, value) in members.iter() {
-        let field = format!("headers.{name}");
-        let Some(text) = reader.text(&field, value)? else {
-            continue;
-        };
-        let name = header_name(&field, name)?;
-        let mut made = header_value(&field, &text)?;
-        if is_sealed(value) {
-            made.set_sensitive(true);
-            message.private.push(name.clone());
-        }
-        message.headers.append(name, made);
-    }
-    Ok(())
-}
-
-fn authorization(reader: &mut Reader<'_>, input: &Value, message: &mut Message) -> Read<()> {
-    let (field, text) = match (input.get("basic"), input.get("bearer")) {
-        (None, None) => return Ok(()),
-        (Some(_), Some(_)) => {
-            return Err(FieldError::Both {
-                one: "basic",
-                other: "bearer",
-            });
-        }
-        (Some(basic), None) => {
-            let user = reader.some_text("basic.user", basic.get("user"))?;
-            let password = reader.some_text("basic.password", basic.get("password"))?;
-            let pair = STANDARD.encode(format!("{user}:{password}"));
-            ("basic", format!("Basic {pair}"))
-        }
-        (None, Some(token)) => {
-            let token = reader.some_text("bearer", Some(token))?;
-            ("bearer", format!("Bearer {token}"))
-        }
-    };
-    let mut value = header_value(field, &text)?;
-    value.set_sensitive(true);
-    match message.headers.insert(AUTHORIZATION, value) {
-        None => Ok(()),
-        Some(_) => Err(FieldError::Both {
-            one: field,
-            other: "headers.authorization",
-        }),
-    }
-}
-
-fn idempotency(
-    reader: &mut Reader<'_>,
-    settings: &Value,
-    key: Option<&Key>,
-    headers: &mut HeaderMap,
-) -> Read<()> {
-    let name = match settings.get("header") {
-        Some(name) => reader.some_text("idempotency.header", Some(name))?,
-        None => "Idempotency-Key".to_owned(),
-    };
-    let name = header_name("idempotency.header", &name)?;
-    let key = key.ok_or(FieldError::NoKey)?;
-    let quoted = match settings.get("quoted") {
-        None | Some(Value::Bool(false)) => false,
-        Some(Value::Bool(true)) => true,
-        Some(other) => return Err(wrong_kind("idempotency.quoted", other, "true or false")),
-    };
-    let value = header_value("idempotency.header", &key_text(key.as_str(), quoted))?;
-    headers.insert(name, value);
-    Ok(())
-}
-
-/// The key as a header can carry it. Letters outside ASCII are escaped; a key's own text has no
-/// such escapes, so two keys stay two.
-fn key_text(key: &str, quoted: bool) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(key.len() + 2);
-    if quoted {
-        text.push('"');
-    }
-    for byte in key.bytes() {
-        match byte {
-            b'"' | b'\\' if quoted => {
-                text.push('\\');
-                text.push(byte.into());
-            }
-            b' '..=b'~' => text.push(byte.into()),
-            _ => {
-                let _ = write!(text, "%{byte:02X}");
-            }
-        }
-    }
-    if quoted {
-        text.push('"');
-    }
-    text
-}
-
 fn terms(input: &Value, method: &Method, total: Duration) -> Read<Terms> {
     let timeout = |name: &str| {
         let value = input
@@ -316,10 +214,7 @@ fn terms(input: &Value, method: &Method, total: Duration) -> Read<Terms> {
         None => LIMIT,
     };
     if limit > MOST_LIMIT {
-        return Err(FieldError::TooLarge {
-            field: "limit".to_owned(),
-            most: "16MiB".to_owned(),
-        });
+        return Err(FieldError::TooLarge { field: "limit" });
     }
     Ok(Terms {
         connect: timeout("connect")?.unwrap_or(CONNECT),
@@ -374,6 +269,3 @@ fn check_paging(task: &Task, method: &Method) -> Read<()> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

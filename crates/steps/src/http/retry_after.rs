@@ -46,7 +46,7 @@ mod tests {
             ("Sun, 06 Nov 1994 08:49:47 GMT", Some(10_000)),
             ("Sunday, 06-Nov-94 08:49:47 GMT", Some(10_000)),
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
-            ("Sun, 06 Nov 2094 08:00:00 GMT", Some(86_400_000)),
+            ("Sat, 06 Nov 2094 08:00:00 GMT", Some(86_400_000)),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(RETRY_AFTER, text.parse().unwrap());

@@ -129,6 +129,3 @@ async fn first_connected(
     }
     Err(failure)
 }
-
-#[cfg(test)]
-mod tests;

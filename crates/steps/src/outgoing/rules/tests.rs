@@ -100,7 +100,13 @@ fn wrong_ranges_say_what_to_write() {
         .into_iter()
         .map(|text| OutgoingRules::parse(text).expect_err(text).to_string())
         .collect();
-    insta::assert_snapshot!(messages.join("\n"), @"");
+    insta::assert_snapshot!(messages.join("\n"), @r"
+    `localhost` is not an address range; write 10.0.0.0/8, ::1 or several with commas
+    `10.0.0.0/33` has a prefix over 32 bits
+    `10.0.0.1/8` has bits set after its prefix; write 10.0.0.0/8
+    `::1/x` is not an address range; write 10.0.0.0/8, ::1 or several with commas
+    `10/8` is not an address range; write 10.0.0.0/8, ::1 or several with commas
+    ");
 }
 
 proptest! {
