@@ -33,7 +33,11 @@ pub(super) fn given(reader: &mut Reader<'_>, input: &Value, message: &mut Messag
     Ok(())
 }
 
-pub(super) fn authorization(reader: &mut Reader<'_>, input: &Value, message: &mut Message) -> Read<()> {
+pub(super) fn authorization(
+    reader: &mut Reader<'_>,
+    input: &Value,
+    message: &mut Message,
+) -> Read<()> {
     let (field, text) = match (input.get("basic"), input.get("bearer")) {
         (None, None) => return Ok(()),
         (Some(_), Some(_)) => {

@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use semel_act::{Secrets, Task};
 use semel_flow::Value;
 use semel_ledger::Key;
 
-use super::body;
-use super::fields::{
-    FieldError, Read, Reader, header_name, header_value, size, span, whole, wrong_kind,
-};
+use super::fields::{FieldError, Read, Reader, header_value, size, span, whole, wrong_kind};
+use super::{body, headers};
 use crate::outgoing::Target;
 use crate::secrets::{Filler, Redactor, is_sealed};
 

@@ -145,7 +145,10 @@ async fn a_destination_that_fails_is_left_alone_and_tried_again() {
     }
     assert_eq!(state(&limits).breaker, BreakerState::Closed);
     report(false).await;
-    assert_eq!(state(&limits).breaker, BreakerState::Open(Millis::seconds(10)));
+    assert_eq!(
+        state(&limits).breaker,
+        BreakerState::Open(Millis::seconds(10))
+    );
     let held = enter(&limits).await.err().expect("held");
     assert_eq!(
         held.to_string(),

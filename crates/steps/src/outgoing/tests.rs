@@ -55,7 +55,9 @@ async fn a_peer_that_hung_up_is_noticed_before_a_byte_is_written() {
         let (mut link, mut far) = pair(&listener, &target).await;
         assert!(link.is_usable().await);
         if spoke {
-            far.write_all(b"HTTP/1.1 408 Too Late\r\n\r\n").await.unwrap();
+            far.write_all(b"HTTP/1.1 408 Too Late\r\n\r\n")
+                .await
+                .unwrap();
         } else {
             drop(far);
         }
@@ -148,6 +150,10 @@ fn promises_are_read() {
     ] {
         let mut headers = HeaderMap::new();
         headers.insert("keep-alive", text.parse().unwrap());
-        assert_eq!(keep_alive(&headers), seconds.map(Duration::from_secs), "{text}");
+        assert_eq!(
+            keep_alive(&headers),
+            seconds.map(Duration::from_secs),
+            "{text}"
+        );
     }
 }
