@@ -13,13 +13,23 @@
     reason = "a diagnostic is made once for a person, never on a hot path"
 )]
 
+pub mod codes;
+pub mod cron;
 pub mod diagnostic;
 pub mod expr;
+pub mod fields;
+mod lower;
 pub mod model;
 mod near;
+pub mod render;
+pub mod schedule;
+pub mod size;
 pub mod value;
+mod yaml;
 
 pub use diagnostic::{Diagnostic, Level, Span};
 pub use expr::{Expr, Template};
+pub use lower::{Reading, read};
 pub use model::Flow;
 pub use value::Value;
+pub use yaml::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};

@@ -66,7 +66,7 @@ impl Http {
 
     /// Performs a task once.
     pub(crate) async fn perform(&self, task: &Task, trace: &dyn Trace) -> Outcome {
-        let (message, terms) = match plan::read(task, &*self.secrets) {
+        let (mut message, terms) = match plan::read(task, &*self.secrets) {
             Ok(read) => read,
             Err(error) => return judge::failed(FailureClass::Permanent, error.to_string()),
         };
@@ -77,13 +77,10 @@ impl Http {
             trace,
             read: AtomicUsize::new(0),
         };
-        match &journey.terms.paging {
-            Some(paging) => paging::all(self, &journey, paging, &task.act.exprs, message).await,
-            None => {
-                let mut message = message;
-                self.follow(&journey, &mut message).await
-            }
+        if let Some(paging) = &journey.terms.paging {
+            return paging::all(self, &journey, paging, &task.act.exprs, message).await;
         }
+        self.follow(&journey, &mut message).await
     }
 
     /// Sends a message, and after it wherever the answers point.

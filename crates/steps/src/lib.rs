@@ -17,7 +17,7 @@ mod secrets;
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
-use semel_act::{Perform, Performing, Secrets, Task, Trace};
+use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
 use semel_flow::model::Kind;
 
 pub use limits::{
@@ -76,6 +76,17 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         }
     }
+}
+
+/// A kind that only others can perform.
+fn unknown_kind(name: &str) -> Outcome {
+    Outcome::Failed(Failure {
+        class: FailureClass::Permanent,
+        message: format!("there are no steps of the kind `{name}` here"),
+        retry_after: None,
+        answer: None,
+    })
 }

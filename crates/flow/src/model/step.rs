@@ -31,6 +31,9 @@ pub use semel_ledger::OnUnknown;
 pub enum Kind {
     /// A request over HTTP.
     Http,
+    /// A kind that has its name already, but that this version does not perform; only in flows with
+    /// errors, so that later steps may still refer to it.
+    Other(&'static str),
 }
 
 /// One step.
@@ -124,7 +127,8 @@ pub enum Action {
 pub struct Act {
     /// Through what.
     pub kind: Kind,
-    /// Its fields with templates; the names are those of the file.
+    /// Its fields with templates; the names are those of the file. Of HTTP, `post: URL` is kept as
+    /// `method: POST` and `url: URL`, and `multipart` always as a list.
     pub input: Tree,
     /// Fields that are expressions over each answer, such as `paging.next`, by dotted name.
     pub exprs: BTreeMap<&'static str, Expr>,
@@ -261,34 +265,5 @@ impl Default for Retry {
             then: GiveUp::Fail,
             span: Span::default(),
         }
-    }
-}
-
-impl Class {
-    /// All classes, from harmless to dangerous.
-    pub const ALL: [Class; 5] = [
-        Class::Pure,
-        Class::Read,
-        Class::Set,
-        Class::Keyed,
-        Class::Guarded,
-    ];
-
-    /// The word for it, the same everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Pure => "pure",
-            Class::Read => "read",
-            Class::Set => "set",
-            Class::Keyed => "keyed",
-            Class::Guarded => "guarded",
-        }
-    }
-
-    /// Whether the ledger keeps an entry for it.
-    #[must_use]
-    pub fn has_effect(self) -> bool {
-        matches!(self, Class::Keyed | Class::Guarded)
     }
 }

@@ -47,7 +47,7 @@ pub(super) enum FieldError {
     Range { field: String, most: u32 },
     #[error("`{field}` is over 16MiB, the most that is read of an answer")]
     TooLarge { field: &'static str },
-    #[error("`{field}` is not a size; write bytes, or a number with KiB or MiB, such as 4MiB")]
+    #[error("`{field}` is not a size; write a number with B, KiB or MiB, such as 4MiB")]
     Size { field: &'static str },
     #[error("`{field}` is not a method; write letters, such as POST")]
     Method { field: &'static str },
@@ -193,25 +193,9 @@ pub(super) fn whole(field: &str, value: &Value, most: u32) -> Read<u32> {
 
 /// A size: bytes, or text such as `10MiB`.
 pub(super) fn size(field: &'static str, value: &Value) -> Read<usize> {
-    const UNITS: [(&str, usize); 6] = [
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("KB", 1_000),
-        ("MB", 1_000_000),
-        ("B", 1),
-    ];
     let size = match value {
         Value::Int(bytes) => usize::try_from(*bytes).ok(),
-        Value::Text(text) => {
-            let unit = UNITS.iter().find(|(unit, _)| text.ends_with(unit));
-            let (number, scale) = match unit {
-                Some((unit, scale)) => (&text[..text.len() - unit.len()], *scale),
-                None => (&**text, 1),
-            };
-            let number = number.trim_end().parse::<usize>().ok();
-            number.and_then(|number| number.checked_mul(scale))
-        }
+        Value::Text(text) => semel_flow::size::bytes(text).and_then(|it| it.try_into().ok()),
         _ => None,
     };
     size.filter(|bytes| *bytes > 0)
@@ -226,14 +210,14 @@ mod tests {
     fn sizes_are_read() {
         for (text, bytes) in [
             ("10MiB", 10 << 20),
-            ("4 KiB", 4096),
-            ("7", 7),
-            ("2MB", 2_000_000),
+            ("4KiB", 4096),
+            ("7B", 7),
+            ("1GiB", 1 << 30),
         ] {
             assert_eq!(size("limit", &Value::text(text)).unwrap(), bytes, "{text}");
         }
         assert_eq!(size("limit", &Value::Int(5)).unwrap(), 5);
-        for wrong in ["", "MiB", "-1", "1.5MiB", "99999999999999999999"] {
+        for wrong in ["", "7", "MiB", "-1B", "1.5MiB", "2GiB"] {
             assert!(size("limit", &Value::text(wrong)).is_err(), "{wrong}");
         }
         assert!(size("limit", &Value::Int(0)).is_err());

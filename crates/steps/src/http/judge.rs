@@ -80,12 +80,11 @@ fn word(reply: &Reply, method: &Method, class: Class, expect: Option<&[u16]>) ->
     let after = || retry_after::read(&reply.headers, SystemTime::now());
     match status {
         200..=299 if expect.is_none() => Word::Happened,
-        // Done, but not as the file wants it: for a person to look at.
-        200..=299 if !looks => Word::MayHaveHappened,
+        // Done, but not as the file wants it; or "see the result over there", which is what many
+        // say after they did it.
+        200..=299 | 302 | 303 if !looks => Word::MayHaveHappened,
         408 | 425 | 429 => Word::Transient(after()),
         503 => after().map_or(Word::MayHaveHappened, |after| Word::Transient(Some(after))),
-        // "See the result over there" is what many say after they did it.
-        302 | 303 if !looks => Word::MayHaveHappened,
         200..=499 => Word::Refused,
         _ => Word::MayHaveHappened,
     }

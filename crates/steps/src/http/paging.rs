@@ -54,12 +54,11 @@ pub(super) async fn all(
             Outcome::Done(answer) => answer,
             other => return other,
         };
+        if journey.bytes_read() > MOST_BYTES {
+            return failed(&PagingError::TooLong);
+        }
         let more = take(&mut items, &answer, exprs)
-            .and_then(|next| turn(&mut message, paging, page, next))
-            .and_then(|more| match journey.bytes_read() > MOST_BYTES {
-                true => Err(PagingError::TooLong),
-                false => Ok(more),
-            });
+            .and_then(|next| turn(&mut message, paging, page, &next));
         match more {
             Ok(true) => {}
             Ok(false) => return Outcome::Done(joined(&answer, items)),
@@ -98,9 +97,9 @@ fn turn(
     message: &mut Message,
     paging: &Paging,
     page: u32,
-    next: Value,
+    next: &Value,
 ) -> Result<bool, PagingError> {
-    let text = match &next {
+    let text = match next {
         Value::Null | Value::Bool(false) => return Ok(false),
         Value::Text(text) if text.is_empty() => return Ok(false),
         Value::Text(_) | Value::Int(_) | Value::Decimal(_) | Value::Time(_) => next.shown(),
@@ -124,20 +123,17 @@ fn turn(
 }
 
 /// The last page's answer, with all items for its body.
-fn joined(last: &Answer, items: Vec<Value>) -> Answer {
-    let list = Value::list(items);
-    let names = match &last.names {
+fn joined(answer: &Answer, items: Vec<Value>) -> Answer {
+    let all = Value::list(items);
+    let names = match &answer.names {
         Value::Map(members) => {
             let mut members = (**members).clone();
-            members.insert("body".into(), list.clone());
+            members.insert("body".into(), all.clone());
             Value::Map(members.into())
         }
         other => other.clone(),
     };
-    Answer {
-        names,
-        result: list,
-    }
+    Answer { names, result: all }
 }
 
 /// The names of one page.

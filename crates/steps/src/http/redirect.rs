@@ -37,10 +37,9 @@ impl Redirect {
     pub(super) fn of(reply: &Reply, message: &Message) -> Option<Result<Redirect, RedirectError>> {
         let looks = matches!(message.method, Method::GET | Method::HEAD);
         let method = match reply.status.as_u16() {
-            301 | 302 if looks => message.method.clone(),
-            303 if looks => message.method.clone(),
-            303 => Method::GET,
             307 | 308 => message.method.clone(),
+            301..=303 if looks => message.method.clone(),
+            303 => Method::GET,
             _ => return None,
         };
         let location = reply.headers.get(LOCATION)?;

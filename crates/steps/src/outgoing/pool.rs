@@ -32,7 +32,7 @@ struct Idle {
 }
 
 #[derive(Default)]
-struct Shelf {
+struct Rack {
     idle: HashMap<Origin, Vec<Idle>>,
     count: usize,
     reaping: bool,
@@ -41,19 +41,19 @@ struct Shelf {
 /// The connections that wait.
 #[derive(Default)]
 pub(super) struct Pool {
-    shelf: Mutex<Shelf>,
+    rack: Mutex<Rack>,
 }
 
 impl Pool {
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn rack(&self) -> MutexGuard<'_, Rack> {
+        self.rack.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The connection that was used last.
     pub(super) fn take(&self, origin: &Origin, careful: bool) -> Option<Link> {
         let now = Instant::now();
-        let mut shelf = self.shelf();
-        let Shelf { idle, count, .. } = &mut *shelf;
+        let mut rack = self.rack();
+        let Rack { idle, count, .. } = &mut *rack;
         let waiting = idle.get_mut(origin)?;
         let newest = waiting.last()?;
         if careful && newest.careful_until < now && newest.until >= now {
@@ -78,14 +78,14 @@ impl Pool {
         if promised == Some(Duration::ZERO) {
             return;
         }
-        let mut shelf = self.shelf();
-        if shelf.count >= MOST {
+        let mut rack = self.rack();
+        if rack.count >= MOST {
             return;
         }
-        if !shelf.idle.contains_key(origin) {
-            shelf.idle.insert(origin.clone(), Vec::new());
+        if !rack.idle.contains_key(origin) {
+            rack.idle.insert(origin.clone(), Vec::new());
         }
-        let Some(waiting) = shelf.idle.get_mut(origin) else {
+        let Some(waiting) = rack.idle.get_mut(origin) else {
             return;
         };
         if waiting.len() >= MOST_PER_ORIGIN {
@@ -96,9 +96,9 @@ impl Pool {
             until: now + promised.unwrap_or(IDLE),
             careful_until: now + promised.unwrap_or(IDLE_CAREFUL),
         });
-        shelf.count += 1;
-        if !shelf.reaping {
-            shelf.reaping = true;
+        rack.count += 1;
+        if !rack.reaping {
+            rack.reaping = true;
             tokio::spawn(reap(Arc::downgrade(self)));
         }
     }
@@ -106,20 +106,20 @@ impl Pool {
     /// Closes what waited too long; tells whether anything still waits.
     fn sweep(&self) -> bool {
         let now = Instant::now();
-        let mut shelf = self.shelf();
-        shelf.idle.retain(|_, waiting| {
+        let mut rack = self.rack();
+        rack.idle.retain(|_, waiting| {
             waiting.retain(|idle| idle.until >= now);
             !waiting.is_empty()
         });
-        shelf.count = shelf.idle.values().map(Vec::len).sum();
-        shelf.reaping = shelf.count > 0;
-        shelf.reaping
+        rack.count = rack.idle.values().map(Vec::len).sum();
+        rack.reaping = rack.count > 0;
+        rack.reaping
     }
 
     /// How many wait for an origin.
     #[cfg(test)]
     pub(super) fn waiting(&self, origin: &Origin) -> usize {
-        self.shelf().idle.get(origin).map_or(0, Vec::len)
+        self.rack().idle.get(origin).map_or(0, Vec::len)
     }
 }
 

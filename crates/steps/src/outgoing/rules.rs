@@ -169,13 +169,12 @@ fn within(ranges: &[(Cidr, &'static str)], address: IpAddr) -> Option<&'static s
 
 /// The IPv4 address that an IPv6 address stands for on its way.
 fn carried(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, g, h] = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
-    match (a, b) {
-        (0x64, 0xff9b) if [c, d, e, f] == [0; 4] => Some(v4(g, h)),
-        (0x2002, _) => Some(v4(b, c)),
+    match address.segments() {
+        // NAT64 and 6to4.
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => Some(v4(high, low)),
         // Teredo hides the client's address by flipping its bits.
-        (0x2001, 0) => Some(v4(!g, !h)),
+        [0x2001, 0, .., high, low] => Some(v4(!high, !low)),
         _ => None,
     }
 }

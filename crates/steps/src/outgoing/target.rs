@@ -194,12 +194,11 @@ fn origin(tls: bool, authority: &str) -> Result<Origin, UrlError> {
     }
     let port = match port.strip_prefix(':') {
         None if port.is_empty() => None,
-        None => return Err(UrlError::Port),
         Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => {
             let port = digits.parse::<u16>().ok().filter(|port| *port > 0);
             Some(port.ok_or(UrlError::Port)?)
         }
-        Some(_) => return Err(UrlError::Port),
+        None | Some(_) => return Err(UrlError::Port),
     };
     Ok(Origin {
         tls,
@@ -219,7 +218,7 @@ fn escaped(path: &str) -> String {
     for byte in path.bytes() {
         match byte {
             b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' => {
-                push_hex(&mut text, byte)
+                push_hex(&mut text, byte);
             }
             b'!'..=b'~' => text.push(byte.into()),
             _ => push_hex(&mut text, byte),

@@ -141,10 +141,7 @@ mod tests {
         for text in [
             format!("<{secret}>"),
             format!("?q={escaped}&"),
-            format!(
-                "?q={}&",
-                escaped.to_ascii_lowercase().replace("%c3%b6", "%c3%b6")
-            ),
+            format!("?q={}&", escaped.to_ascii_lowercase()),
             format!("q={}", escaped.replace("%20", "+")),
             format!("{{\"a\":{}}}", Value::text(secret).to_json()),
             STANDARD.encode(secret),

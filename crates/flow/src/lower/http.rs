@@ -1,0 +1,342 @@
+//! A request over HTTP, as the step that performs it takes it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Lower;
+use super::entry::{Entry, Slot};
+use super::text::constant;
+use crate::codes::{F006, F012, F013, F017, F018, F020};
+use crate::diagnostic::{Diagnostic, Span, Spanned};
+use crate::expr::Expr;
+use crate::fields::{BASIC, HTTP, IDEMPOTENCY, Is, METHODS, PAGING, PART, TIMEOUTS};
+use crate::model::{Act, Kind, Tree};
+use crate::size::bytes;
+use crate::yaml::{self, Node};
+
+/// Headers that carry what nobody else may know.
+const CONFIDENTIAL: [&str; 5] = [
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "cookie",
+];
+
+/// Members of an input, in the order of the file.
+type Members = Vec<(Spanned<String>, Tree)>;
+
+impl Lower {
+    pub(super) fn http(&mut self, slot: Slot<'_>) -> Option<Arc<Act>> {
+        let word = slot.name.span;
+        let entry = self.entry(&HTTP, slot.node, word)?;
+        let mut members = Members::new();
+        let target = self.target(entry, &mut members);
+        let mut exprs = BTreeMap::new();
+        for (name, _) in entry.written() {
+            let Some(field) = HTTP.field(&name.it) else {
+                continue;
+            };
+            let Some(slot) = entry.slot(field.name) else {
+                continue;
+            };
+            let tree = match field.name {
+                "paging" => self.paging(slot, &mut exprs),
+                name if METHODS.contains(&name) || matches!(name, "url" | "method") => continue,
+                _ => self.http_field(entry, slot),
+            };
+            members.extend(tree.map(|tree| (name.clone(), tree)));
+        }
+        if let Some(slot) = entry.slot("content_type").filter(|_| !entry.has("body")) {
+            let title = "`content_type` has no meaning without `body`";
+            let label = "the other bodies have their own";
+            self.report(Diagnostic::error(F018, slot.name.span, title, label));
+        }
+        target?;
+        Some(Arc::new(Act {
+            kind: Kind::Http,
+            input: Tree::Map(members),
+            exprs,
+            span: word,
+        }))
+    }
+
+    /// The method and the address.
+    fn target(&mut self, entry: Entry<'_>, members: &mut Members) -> Option<()> {
+        let short = METHODS.iter().find_map(|name| entry.slot(name));
+        let (method, span, url) = if let Some(slot) = short {
+            if let Some(method) = entry.slot("method") {
+                self.excludes(slot.name, method.name);
+            }
+            (slot.field.name.to_uppercase(), slot.name.span, slot)
+        } else {
+            let url = entry.slot("url")?;
+            let Some(method) = self.text(entry, "method") else {
+                if !entry.has("method") {
+                    self.lacks(entry, "method", "such as GET or POST");
+                }
+                return None;
+            };
+            (self.method(&method)?, method.span, url)
+        };
+        let template = self.template_in(url)?;
+        self.check_address(url.node);
+        let name = |it: &str| Spanned {
+            it: it.to_owned(),
+            span,
+        };
+        members.push((name("method"), Tree::Text(constant(&method, span))));
+        members.push((name("url"), Tree::Text(template)));
+        Some(())
+    }
+
+    fn method(&mut self, method: &Spanned<String>) -> Option<String> {
+        let text = method.it.as_str();
+        let fits = |c: char| c.is_ascii_alphabetic() || c == '-';
+        if !text.is_empty() && text.len() <= 20 && text.chars().all(fits) {
+            return Some(text.to_ascii_uppercase());
+        }
+        let title = "`method` is not a method of HTTP";
+        self.report(Diagnostic::error(
+            F017,
+            method.span,
+            title,
+            "such as GET or POST",
+        ));
+        None
+    }
+
+    /// What can be told about an address before its expressions have values.
+    fn check_address(&mut self, node: &Node) {
+        let text = node.scalar().unwrap_or_default();
+        if text.starts_with("${{") {
+            return;
+        }
+        let Some(rest) = strip_scheme(text) else {
+            let title = "the address has neither http:// nor https://";
+            let found = Diagnostic::error(F020, node.span, title, "not an address of HTTP");
+            let help = if text.contains("://") {
+                "only http and https are spoken".to_owned()
+            } else {
+                format!("write https://{}", text.trim_start_matches('/'))
+            };
+            return self.report(found.help(help));
+        };
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        if host.is_empty() {
+            let title = "the address has no host";
+            self.report(Diagnostic::error(
+                F020,
+                node.span,
+                title,
+                "a host is due after ://",
+            ));
+        }
+        if host.contains('@') {
+            let title = "the address has a user or password in it";
+            let label = "it would be written to logs and history";
+            let found = Diagnostic::error(F013, node.span, title, label);
+            self.report(found.help("write basic: {user: …, password: \"${{ secrets.NAME }}\"}"));
+        }
+        if let Some(wrong) = text.split("${{").next().and_then(unfit) {
+            let title = format!("the address has {wrong:?} in it");
+            let label = "spaces and control characters must be percent-escaped";
+            self.report(Diagnostic::error(F020, node.span, title, label));
+        }
+    }
+
+    /// One field beside method and address.
+    fn http_field(&mut self, entry: Entry<'_>, slot: Slot<'_>) -> Option<Tree> {
+        match slot.field.name {
+            "headers" => {
+                let tree = self.texts(slot, false);
+                self.check_headers(slot.node);
+                Some(tree)
+            }
+            "query" | "form" => Some(self.texts(slot, true)),
+            "json" => Some(self.tree(slot.node)),
+            "multipart" => self.multipart(slot),
+            "basic" => self.basic(slot),
+            "bearer" => {
+                self.confidential("bearer", slot.node);
+                self.template_in(slot).map(Tree::Text)
+            }
+            "idempotency" => self.idempotency(slot),
+            "timeouts" => self.timeouts(slot),
+            "redirects" => {
+                let number = self.whole(entry, "redirects")?;
+                Some(Tree::Number(number.to_string()))
+            }
+            "limit" => self.limit(slot),
+            "expect" => self.statuses(slot),
+            _ => self.template_in(slot).map(Tree::Text),
+        }
+    }
+
+    /// Text that must not be known to readers of the file.
+    fn confidential(&mut self, field: &str, node: &Node) {
+        if node.scalar().is_some_and(|text| !text.contains("${{")) {
+            self.in_clear(field, node.span);
+        }
+    }
+
+    fn check_headers(&mut self, node: &Node) {
+        let yaml::Kind::Map(entries) = &node.kind else {
+            return;
+        };
+        for (name, value) in entries {
+            self.check_header(&name.it, name.span);
+            if CONFIDENTIAL.contains(&name.it.to_ascii_lowercase().as_str()) {
+                self.confidential(&name.it, value);
+            }
+        }
+    }
+
+    fn check_header(&mut self, name: &str, at: Span) {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if name.is_empty() || !name.chars().all(fits) {
+            let title = "that cannot be the name of a header";
+            let label = "letters, digits and `-`";
+            self.report(Diagnostic::error(F012, at, title, label));
+        }
+    }
+
+    fn basic(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let entry = self.entry(&BASIC, slot.node, slot.name.span)?;
+        if let Some(slot) = entry.slot("password") {
+            self.confidential("password", slot.node);
+        }
+        Some(self.tree(slot.node))
+    }
+
+    fn idempotency(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let entry = self.entry(&IDEMPOTENCY, slot.node, slot.name.span)?;
+        if let Some(header) = self.text(entry, "header") {
+            self.check_header(&header.it, header.span);
+        }
+        self.duration(entry, "window");
+        self.boolean(entry, "quoted");
+        Some(self.tree(slot.node))
+    }
+
+    fn timeouts(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let entry = self.entry(&TIMEOUTS, slot.node, slot.name.span)?;
+        for field in TIMEOUTS.fields {
+            self.duration(entry, field.name);
+        }
+        Some(self.tree(slot.node))
+    }
+
+    fn limit(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let text = self.literal(slot)?;
+        if bytes(text).is_none() {
+            let title = "`limit` is not a size";
+            let label = "a number with B, KiB, MiB or GiB, from 1B to 1GiB";
+            let found = Diagnostic::error(F017, slot.node.span, title, label);
+            self.report(found.help("such as limit: 10MiB"));
+            return None;
+        }
+        Some(Tree::Text(constant(text, slot.node.span)))
+    }
+
+    fn statuses(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let yaml::Kind::List(items) = &slot.node.kind else {
+            self.wrong_type(slot);
+            return None;
+        };
+        if items.is_empty() {
+            self.wrong_type(slot);
+        }
+        for item in items {
+            let status = item.scalar().and_then(|text| text.parse::<u16>().ok());
+            if !status.is_some_and(|status| (100..600).contains(&status)) {
+                let title = "`expect` has something that is not an HTTP status";
+                let label = "a number from 100 to 599 is due here";
+                self.report(Diagnostic::error(F017, item.span, title, label));
+            }
+        }
+        Some(self.tree(slot.node))
+    }
+
+    /// A list of parts; a map of them is made one.
+    fn multipart(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let mut parts = Vec::new();
+        match &slot.node.kind {
+            yaml::Kind::List(items) => {
+                for item in items {
+                    if self.entry(&PART, item, item.span).is_some() {
+                        parts.push(self.tree(item));
+                    }
+                }
+            }
+            yaml::Kind::Map(entries) => {
+                for (name, node) in entries {
+                    parts.extend(self.named_part(name, node));
+                }
+            }
+            _ => self.wrong_type(slot),
+        }
+        if parts.is_empty() {
+            return None;
+        }
+        Some(Tree::List(parts))
+    }
+
+    /// `name: text`, or `name: {content, filename, type}`.
+    fn named_part(&mut self, name: &Spanned<String>, node: &Node) -> Option<Tree> {
+        self.plain_name(name);
+        let label = |it: &str| Spanned {
+            it: it.to_owned(),
+            span: name.span,
+        };
+        let named = (label("name"), Tree::Text(constant(&name.it, name.span)));
+        if let Some(text) = node.scalar() {
+            let value = self.rendered(text, node).map(Tree::Text)?;
+            return Some(Tree::Map(vec![named, (label("value"), value)]));
+        }
+        let entry = self.open(&PART, node, name.span)?;
+        for (field, _) in entry.written() {
+            if PART.field(&field.it).is_none() || field.it == "name" {
+                self.unknown_field(&PART, field);
+            }
+        }
+        if !PART.exactly_one.iter().any(|field| entry.has(field)) {
+            let title = format!("the part `{}` has neither `value` nor `content`", name.it);
+            self.report(Diagnostic::error(F006, name.span, title, "one is needed"));
+        }
+        let Tree::Map(mut members) = self.tree(node) else {
+            return None;
+        };
+        members.insert(0, named);
+        Some(Tree::Map(members))
+    }
+
+    fn paging(&mut self, slot: Slot<'_>, exprs: &mut BTreeMap<&'static str, Expr>) -> Option<Tree> {
+        let entry = self.entry(&PAGING, slot.node, slot.name.span)?;
+        let items = self.expr(entry, "items");
+        let next = self.expr(entry, "next");
+        exprs.extend(items.map(|expr| ("paging.items", expr)));
+        exprs.extend(next.map(|expr| ("paging.next", expr)));
+        self.text(entry, "cursor_in");
+        self.whole(entry, "max");
+        let plain = entry.written().iter().filter(|(name, _)| {
+            let field = PAGING.field(&name.it);
+            field.is_some_and(|field| !matches!(field.is, Is::Expr))
+        });
+        let mut members = Members::new();
+        for (name, node) in plain {
+            members.push((name.clone(), self.tree(node)));
+        }
+        Some(Tree::Map(members))
+    }
+}
+
+fn strip_scheme(text: &str) -> Option<&str> {
+    text.strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"))
+}
+
+/// What cannot stand in an address.
+fn unfit(text: &str) -> Option<char> {
+    text.chars().find(|c| c.is_whitespace() || c.is_control())
+}
