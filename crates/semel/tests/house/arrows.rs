@@ -57,6 +57,7 @@ const RULES: [Rule; 8] = [
             "semel-flow",
             "semel-ledger",
             "semel-server",
+            "semel-steps",
             "semel-store",
         ],
         never: &[],
