@@ -116,6 +116,14 @@ impl Client {
         }
     }
 
+    /// Asks one question.
+    pub(crate) async fn ask(&self, access: Access, call: Call) -> anyhow::Result<Answer> {
+        let session = self.connect(access).await?;
+        let answer = session.send(call).await?;
+        session.close().await?;
+        Ok(answer)
+    }
+
     /// Gets hold of the ledger.
     pub(crate) async fn connect(&self, access: Access) -> anyhow::Result<Session> {
         match &self.target {

@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use hyper::header::CONTENT_TYPE;
 use hyper::{Request, StatusCode};
 use semel_ledger::Millis;
-use semel_server::{App, Settings};
+use semel_server::{App, Idle, Settings};
 use semel_store::lock::DataLock;
 use semel_store::store::random_bytes;
 use semel_store::{Filter, Location, Options, Store};
@@ -48,7 +48,9 @@ impl Embedded {
             trusted: true,
             ..Settings::default()
         };
-        let app = App::new(Arc::clone(&store), settings).await?;
+        // What is started here waits for a server.
+        let idle = Arc::new(Idle);
+        let app = App::new(Arc::clone(&store), settings, idle.clone(), idle).await?;
         Ok(Embedded {
             router: semel_server::router(app),
             store,
