@@ -1,8 +1,8 @@
 //! Every code that a message about a flow can carry, with its page.
 //!
 //! Codes are stable: tools match on them, and a retired one is never given a new meaning. `F` is
-//! the file as it is written, `K` its keys and what follows from them, `X` its expressions.
-//! the file as it is written, `K` its keys and what follows from them, `C` what else the check finds.
+//! the file as it is written, `X` its expressions, `K` its keys and what follows from them, `C` what
+//! else the check finds.
 
 /// A code and what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,12 @@ codes! {
     F019 "`${{ }}` where text is taken as it is"
     F020 "an address that cannot be called"
     F021 "a question that may change something"
-<<<<<<< HEAD
+    X001 "an expression cannot be read"
+    X002 "an expression is too long or nested too deeply"
+    X003 "there is no such function"
+    X004 "a function is given the wrong number of values"
+    X005 "an expression in text is not closed"
+    X006 "the pattern of `matches` cannot be used"
 
     K001 "a key depends on the current time"
     K002 "a key depends on randomness"
@@ -86,14 +91,6 @@ codes! {
     C011 "what `retry` does not repeat"
     C012 "a step may happen twice"
     C013 "a step is taken for more harmless than it is"
-=======
-    X001 "an expression cannot be read"
-    X002 "an expression is too long or nested too deeply"
-    X003 "there is no such function"
-    X004 "a function is given the wrong number of values"
-    X005 "an expression in text is not closed"
-    X006 "the pattern of `matches` cannot be used"
->>>>>>> main
 }
 
 impl Code {

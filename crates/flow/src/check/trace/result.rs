@@ -62,10 +62,10 @@ impl<'f> Walk<'_, 'f> {
         };
         let step = at.step;
         let [Seg::Name(member), rest @ ..] = rest else {
-            return self.push(self.answer_of(step), span);
+            return self.push(answer_of(step), span);
         };
         if &**member != "result" {
-            return self.push(self.answer_of(step), span);
+            return self.push(answer_of(step), span);
         }
         if step.when.is_some() {
             self.push(Source::Skipped(step.id.it.clone()), span);
@@ -105,7 +105,7 @@ impl<'f> Walk<'_, 'f> {
                     }
                 }
                 Action::ForEach(_) | Action::Call { .. } | Action::Emit { .. } => {
-                    self.push(self.answer_of(step), step.id.span);
+                    self.push(answer_of(step), step.id.span);
                 }
                 // They have no result unless they say which.
                 Action::Switch { .. }
@@ -139,18 +139,19 @@ impl<'f> Walk<'_, 'f> {
         if placed && !exact && changes(step) {
             self.push(Source::Position(step.id.it.clone()), span);
         }
-        self.push(self.answer_of(step), span);
+        self.push(answer_of(step), span);
     }
+}
 
-    fn answer_of(&self, step: &Step) -> Source {
-        let id = step.id.it.clone();
-        match &step.action {
-            Action::Act(act) if act.kind == Kind::Other("ai") => Source::Ai(id),
-            _ => Source::Answer {
-                step: id,
-                changes: changes(step),
-            },
-        }
+/// What a step's answer is as a source.
+fn answer_of(step: &Step) -> Source {
+    let id = step.id.it.clone();
+    match &step.action {
+        Action::Act(act) if act.kind == Kind::Other("ai") => Source::Ai(id),
+        _ => Source::Answer {
+            step: id,
+            changes: changes(step),
+        },
     }
 }
 
