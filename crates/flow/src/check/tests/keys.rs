@@ -149,7 +149,9 @@ fn good_keys_pass_in_silence() {
 }
 
 /// Name, kind of flow, key and what is found: an error, a warning (`?`) or a note (`.`).
-const BAD: &[(&str, fn(&str) -> String, &str, &str)] = &[
+type Case = (&'static str, fn(&str) -> String, &'static str, &'static str);
+
+const BAD: &[Case] = &[
     (
         "clock",
         webhook,
