@@ -218,6 +218,15 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Ends everything at once, as a kill does: for tests and simulations.
+    pub fn kill(&self) {
+        self.inner.stopping.send_replace(true);
+        let mut works = self.inner.works.lock().unwrap_or_else(PoisonError::into_inner);
+        works.abort_all();
+    }
+}
+
 /// A run that was started a moment ago: nothing of it needs to be read back.
 #[derive(Debug)]
 pub struct Fresh {

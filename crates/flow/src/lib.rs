@@ -18,6 +18,7 @@ pub mod cron;
 pub mod diagnostic;
 pub mod expr;
 pub mod fields;
+pub mod graph;
 mod lower;
 pub mod model;
 mod near;
