@@ -73,7 +73,9 @@ on_failure:
 
 fn flow() -> Flow {
     let reading = read(FLOW);
-    reading.flow.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
+    reading
+        .flow
+        .unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
 }
 
 /// A run without a store: its rows as text, and what was drawn so far.
@@ -122,14 +124,20 @@ impl Life<'_> {
             self.state = state;
         }
         if decision.moves.is_empty() {
-            let wake = decision.rest.wake.unwrap_or_else(|| self.now.after(Millis(1)));
+            let wake = decision
+                .rest
+                .wake
+                .unwrap_or_else(|| self.now.after(Millis(1)));
             self.now = Time(wake.0.max(self.now.0 + 1));
             self.told();
             return true;
         }
         for next in decision.moves {
             if let Move::End { how, why, .. } = next {
-                self.commit(&[Happening::Ended { how, why: why.into() }]);
+                self.commit(&[Happening::Ended {
+                    how,
+                    why: why.into(),
+                }]);
                 return false;
             }
             self.now = self.now.after(Millis(u64::from(self.draw(200)) * 100));
@@ -149,7 +157,11 @@ impl Life<'_> {
             .collect();
         for step in parked {
             let by = "ada".into();
-            self.commit(&[Happening::Resumed { step, by, note: None }]);
+            self.commit(&[Happening::Resumed {
+                step,
+                by,
+                note: None,
+            }]);
         }
         if self.draw(30) == 7 {
             self.commit(&[Happening::Cancelled { by: "ada".into() }]);
@@ -170,7 +182,12 @@ impl Life<'_> {
                 by: "semel".into(),
                 note: None,
             }]),
-            Move::Conclude { step, happened, result, .. } if happened => self.done(step, result),
+            Move::Conclude {
+                step,
+                happened,
+                result,
+                ..
+            } if happened => self.done(step, result),
             Move::Conclude { step, .. } => self.commit(&[Happening::Resumed {
                 step,
                 by: "lookup".into(),
@@ -182,7 +199,11 @@ impl Life<'_> {
                 message: "forgotten".into(),
                 at: since,
             }]),
-            Move::Lock { step, effect, fence } => {
+            Move::Lock {
+                step,
+                effect,
+                fence,
+            } => {
                 let asked = Happening::Asked {
                     step: Arc::clone(&step),
                     attempt: 1,
@@ -223,7 +244,10 @@ impl Life<'_> {
     }
 
     fn done(&mut self, step: Arc<str>, result: Value) {
-        self.commit(&[Happening::Done(Box::new(Done::plain(step, Kept::Is(result))))]);
+        self.commit(&[Happening::Done(Box::new(Done::plain(
+            step,
+            Kept::Is(result),
+        )))]);
     }
 
     fn claim(&mut self, call: &Call) {

@@ -77,14 +77,23 @@ fn items(id: u32, count: u32) -> String {
 async fn every_item_is_done_once_and_a_second_run_does_only_what_is_not_done() {
     let node = Node::new().await;
     node.deploy(ITEMS).await;
-    node.world.will("http://w/seventh", &vec![Reply::Refused; 100]);
+    node.world
+        .will("http://w/seventh", &vec![Reply::Refused; 100]);
     let run = node.start("list", &items(1, 700)).await.expect("first");
     let loaded = node.until(run, &[RunState::Failed]).await;
-    assert!(loaded.run.why.contains("100 of 700 items failed"), "{}", loaded.run.why);
+    assert!(
+        loaded.run.why.contains("100 of 700 items failed"),
+        "{}",
+        loaded.run.why
+    );
     assert_eq!(node.world.saw("http://w/send"), 600);
     assert_eq!(node.world.saw("http://w/after"), 0);
     let plan = node.engine.plan(run, None).await.expect("a plan");
-    let again = node.engine.rerun(run, None, &plan.hash, "ada").await.expect("again");
+    let again = node
+        .engine
+        .rerun(run, None, &plan.hash, "ada")
+        .await
+        .expect("again");
     node.done(again).await;
     assert_eq!(node.world.saw("http://w/send"), 600);
     assert_eq!(node.world.saw("http://w/seventh"), 100);
@@ -177,7 +186,10 @@ on_failure:
 ",
     )
     .await;
-    let run = node.start("f", r#"{"id":1,"bad":true}"#).await.expect("first");
+    let run = node
+        .start("f", r#"{"id":1,"bad":true}"#)
+        .await
+        .expect("first");
     let loaded = node.until(run, &[RunState::Failed]).await;
     assert_eq!(loaded.run.why.as_ref(), "check: no good 1");
     assert_eq!(node.world.saw("http://w/tell/check"), 1);
@@ -203,11 +215,20 @@ steps:
     )
     .await;
     node.world.will("http://w/1", &[Reply::Hangs]);
-    let first = node.start("f", r#"{"id":1,"shop":"a"}"#).await.expect("first");
+    let first = node
+        .start("f", r#"{"id":1,"shop":"a"}"#)
+        .await
+        .expect("first");
     node.world.hanging.notified().await;
-    let second = node.start("f", r#"{"id":2,"shop":"a"}"#).await.expect("first");
+    let second = node
+        .start("f", r#"{"id":2,"shop":"a"}"#)
+        .await
+        .expect("first");
     node.until(second, &[RunState::Waiting]).await;
-    let other = node.start("f", r#"{"id":3,"shop":"b"}"#).await.expect("first");
+    let other = node
+        .start("f", r#"{"id":3,"shop":"b"}"#)
+        .await
+        .expect("first");
     node.done(other).await;
     assert_eq!(node.world.saw("http://w/2"), 0);
     let _ = first;
@@ -231,10 +252,19 @@ steps:
     )
     .await;
     node.world.will("http://w/1", &[Reply::LostAfter]);
-    let first = node.start("f", r#"{"id":1,"who":"x"}"#).await.expect("first");
+    let first = node
+        .start("f", r#"{"id":1,"who":"x"}"#)
+        .await
+        .expect("first");
     node.until(first, &[RunState::Parked]).await;
-    let second = node.start("f", r#"{"id":2,"who":"x"}"#).await.expect("first");
-    let other = node.start("f", r#"{"id":3,"who":"y"}"#).await.expect("first");
+    let second = node
+        .start("f", r#"{"id":2,"who":"x"}"#)
+        .await
+        .expect("first");
+    let other = node
+        .start("f", r#"{"id":3,"who":"y"}"#)
+        .await
+        .expect("first");
     node.done(other).await;
     assert_eq!(node.world.saw("http://w/2"), 0);
     let cancel = Note::Cancel { by: "ada".into() };

@@ -34,8 +34,12 @@ fn charge(order: &str) -> EffectId {
 async fn each_step_happens_once_and_the_same_event_again_starts_nothing() {
     let node = Node::new().await;
     node.deploy(CHARGE).await;
-    node.world.will("http://shop/charge", &[Reply::Ok(r#"{"id":"ch_1"}"#)]);
-    let run = node.start("order", r#"{"id":1,"amount":5}"#).await.expect("first");
+    node.world
+        .will("http://shop/charge", &[Reply::Ok(r#"{"id":"ch_1"}"#)]);
+    let run = node
+        .start("order", r#"{"id":1,"amount":5}"#)
+        .await
+        .expect("first");
     node.done(run).await;
     assert_eq!(node.start("order", r#"{"id":1,"amount":5}"#).await, None);
     assert_eq!(node.world.saw("http://shop/charge"), 1);
@@ -49,10 +53,20 @@ async fn each_step_happens_once_and_the_same_event_again_starts_nothing() {
 async fn what_did_nothing_is_tried_again_until_it_does() {
     let node = Node::new().await;
     node.deploy(CHARGE).await;
-    let replies = [Reply::Unreachable, Reply::Busy, Reply::Ok(r#"{"id":"ch_1"}"#)];
+    let replies = [
+        Reply::Unreachable,
+        Reply::Busy,
+        Reply::Ok(r#"{"id":"ch_1"}"#),
+    ];
     node.world.will("http://shop/charge", &replies);
-    node.world.will("http://shop/invoice", &[Reply::LostAfter, Reply::LostBefore]);
-    let run = node.start("order", r#"{"id":1,"amount":5}"#).await.expect("first");
+    node.world.will(
+        "http://shop/invoice",
+        &[Reply::LostAfter, Reply::LostBefore],
+    );
+    let run = node
+        .start("order", r#"{"id":1,"amount":5}"#)
+        .await
+        .expect("first");
     node.done(run).await;
     assert_eq!(node.world.saw("http://shop/charge"), 1);
     // Its destination dedupes by the key, so it is simply asked again.
@@ -64,12 +78,22 @@ async fn a_refusal_ends_the_run_and_an_exhausted_policy_too() {
     let node = Node::new().await;
     node.deploy(CHARGE).await;
     node.world.will("http://shop/charge", &[Reply::Refused]);
-    let run = node.start("order", r#"{"id":1,"amount":5}"#).await.expect("first");
+    let run = node
+        .start("order", r#"{"id":1,"amount":5}"#)
+        .await
+        .expect("first");
     node.until(run, &[RunState::Failed]).await;
     node.world.will("http://shop/charge", &vec![Reply::Busy; 9]);
-    let run = node.start("order", r#"{"id":2,"amount":5}"#).await.expect("first");
+    let run = node
+        .start("order", r#"{"id":2,"amount":5}"#)
+        .await
+        .expect("first");
     let loaded = node.until(run, &[RunState::Failed]).await;
-    assert!(loaded.run.why.contains("gave up after 4 attempts"), "{}", loaded.run.why);
+    assert!(
+        loaded.run.why.contains("gave up after 4 attempts"),
+        "{}",
+        loaded.run.why
+    );
     assert_eq!(node.world.saw("http://shop/charge"), 0);
 }
 
@@ -78,7 +102,10 @@ async fn a_lost_answer_waits_for_a_person_and_is_never_repeated() {
     let node = Node::new().await;
     node.deploy(CHARGE).await;
     node.world.will("http://shop/charge", &[Reply::LostAfter]);
-    let run = node.start("order", r#"{"id":1,"amount":5}"#).await.expect("first");
+    let run = node
+        .start("order", r#"{"id":1,"amount":5}"#)
+        .await
+        .expect("first");
     node.until(run, &[RunState::Parked]).await;
     assert_eq!(node.world.saw("http://shop/charge"), 1);
     let decide = EffectChange {
@@ -93,13 +120,17 @@ async fn a_lost_answer_waits_for_a_person_and_is_never_repeated() {
             ..Content::default()
         },
     };
-    node.engine.store().commit(vec![Change::from(decide)]).await.expect("decided");
+    node.engine
+        .store()
+        .commit(vec![Change::from(decide)])
+        .await
+        .expect("decided");
     let resume = Note::Resume {
         by: "ada".into(),
         note: None,
     };
     assert!(node.engine.tell(run, &resume).await.expect("told"));
-    node.done(run).await;
+    node.until(run, &[RunState::Done]).await;
     assert_eq!(node.world.saw("http://shop/charge"), 1);
 }
 
@@ -124,8 +155,10 @@ async fn a_lost_answer_that_can_be_looked_up_is() {
     ] {
         let node = Node::new().await;
         node.deploy(LOOKED_UP).await;
-        node.world.will("http://shop/charge", &[lost, Reply::Ok(r#"{"id":"ch_9"}"#)]);
-        node.world.will("http://shop/charges", &[Reply::Busy, Reply::Ok(list)]);
+        node.world
+            .will("http://shop/charge", &[lost, Reply::Ok(r#"{"id":"ch_9"}"#)]);
+        node.world
+            .will("http://shop/charges", &[Reply::Busy, Reply::Ok(list)]);
         let run = node.start("order", r#"{"id":1}"#).await.expect("first");
         let loaded = node.done(run).await;
         assert_eq!(node.world.saw("http://shop/charge"), sent);
@@ -138,18 +171,34 @@ async fn a_lost_answer_that_can_be_looked_up_is() {
 async fn the_same_key_with_another_input_is_parked_and_says_where_it_differs() {
     let node = Node::new().await;
     node.deploy(CHARGE).await;
-    node.world.will("http://shop/charge", &vec![Reply::Ok(r#"{"id":"ch_1"}"#); 2]);
+    node.world.will(
+        "http://shop/charge",
+        &vec![Reply::Ok(r#"{"id":"ch_1"}"#); 2],
+    );
     let shared = CHARGE
         .replace("name: order", "name: other")
         .replace("- id: charge\n", "- id: charge\n    scope: order/charge\n");
     node.deploy(&shared).await;
-    let run = node.start("order", r#"{"id":1,"amount":5}"#).await.expect("first");
+    let run = node
+        .start("order", r#"{"id":1,"amount":5}"#)
+        .await
+        .expect("first");
     node.done(run).await;
-    let run = node.start("other", r#"{"id":1,"amount":6}"#).await.expect("first");
+    let run = node
+        .start("other", r#"{"id":1,"amount":6}"#)
+        .await
+        .expect("first");
     let loaded = node.until(run, &[RunState::Parked]).await;
-    assert!(loaded.run.why.contains("/json/amount"), "{}", loaded.run.why);
+    assert!(
+        loaded.run.why.contains("/json/amount"),
+        "{}",
+        loaded.run.why
+    );
     assert_eq!(node.world.saw("http://shop/charge"), 1);
-    let same = node.start("other", r#"{"id":2,"amount":6}"#).await.expect("first");
+    let same = node
+        .start("other", r#"{"id":2,"amount":6}"#)
+        .await
+        .expect("first");
     node.done(same).await;
 }
 
@@ -161,9 +210,13 @@ async fn another_run_that_means_the_same_effect_gets_the_first_result() {
         .replace("- id: charge\n", "- id: charge\n    scope: order/charge\n");
     node.deploy(CHARGE).await;
     node.deploy(&shared).await;
-    node.world.will("http://shop/charge", &[Reply::Ok(r#"{"id":"ch_1"}"#)]);
+    node.world
+        .will("http://shop/charge", &[Reply::Ok(r#"{"id":"ch_1"}"#)]);
     for flow in ["order", "other"] {
-        let run = node.start(flow, r#"{"id":1,"amount":5}"#).await.expect("first");
+        let run = node
+            .start(flow, r#"{"id":1,"amount":5}"#)
+            .await
+            .expect("first");
         node.done(run).await;
     }
     assert_eq!(node.world.saw("http://shop/charge"), 1);
@@ -194,7 +247,12 @@ async fn ensure_finds_creates_and_finds_what_somebody_else_created() {
         (vec![NONE], vec![Reply::Ok(r#"{"id":"c_1"}"#)], 1, 0),
         (vec![NONE, ONE], vec![Reply::Refused], 0, 1),
         (vec![NONE, ONE], vec![Reply::LostAfter], 1, 0),
-        (vec![NONE, NONE, NONE], vec![Reply::LostBefore, Reply::Ok(r#"{"id":"c_1"}"#)], 1, 0),
+        (
+            vec![NONE, NONE, NONE],
+            vec![Reply::LostBefore, Reply::Ok(r#"{"id":"c_1"}"#)],
+            1,
+            0,
+        ),
     ] {
         let node = Node::new().await;
         node.deploy(ENSURED).await;

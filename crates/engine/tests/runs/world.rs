@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 /// What a destination does when it is called.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// Does it and says so, with this body.
     Ok(&'static str),
     /// Does nothing and says so.
@@ -37,26 +37,31 @@ pub enum Reply {
 
 /// What the world saw.
 #[derive(Default)]
-pub struct World {
+pub(crate) struct World {
     seen: Mutex<HashMap<String, u32>>,
     script: Mutex<HashMap<String, VecDeque<Reply>>>,
-    pub hanging: Notify,
+    pub(crate) hanging: Notify,
 }
 
 impl World {
     /// What the destination of that address does, in turn; then it obeys.
-    pub fn will(&self, url: &str, replies: &[Reply]) {
+    pub(crate) fn will(&self, url: &str, replies: &[Reply]) {
         let mut script = self.script.lock().expect("script");
         script.insert(url.to_owned(), replies.iter().cloned().collect());
     }
 
     /// How often the destination of that address did something.
-    pub fn saw(&self, url: &str) -> u32 {
+    pub(crate) fn saw(&self, url: &str) -> u32 {
         *self.seen.lock().expect("seen").get(url).unwrap_or(&0)
     }
 
     fn happens(&self, url: &str) {
-        *self.seen.lock().expect("seen").entry(url.to_owned()).or_default() += 1;
+        *self
+            .seen
+            .lock()
+            .expect("seen")
+            .entry(url.to_owned())
+            .or_default() += 1;
     }
 
     async fn answer(&self, task: &Task, trace: &dyn Trace) -> Outcome {
@@ -127,21 +132,21 @@ impl Perform for World {
 }
 
 /// A node, its store and its world.
-pub struct Node {
-    pub engine: Engine,
-    pub world: Arc<World>,
+pub(crate) struct Node {
+    pub(crate) engine: Engine,
+    pub(crate) world: Arc<World>,
     duties: tokio::task::JoinSet<()>,
 }
 
 impl Node {
     /// A node with an empty store in memory.
-    pub async fn new() -> Node {
+    pub(crate) async fn new() -> Node {
         let store = Store::open(&Location::Memory, Options::default()).await;
         Node::on(Arc::new(store.expect("a store")), Arc::default(), None).await
     }
 
     /// A node on that store; its flight recorder lies in that directory.
-    pub async fn on(store: Arc<Store>, world: Arc<World>, directory: Option<&Path>) -> Node {
+    pub(crate) async fn on(store: Arc<Store>, world: Arc<World>, directory: Option<&Path>) -> Node {
         store.join("test").await.expect("joined");
         let settings = Settings {
             directory: directory.map(Path::to_owned),
@@ -159,15 +164,17 @@ impl Node {
     }
 
     /// The node is killed: nothing of what it was doing goes on.
-    pub fn kill(mut self) -> (Arc<Store>, Arc<World>) {
+    pub(crate) fn kill(mut self) -> (Arc<Store>, Arc<World>) {
         self.duties.abort_all();
         self.engine.kill();
         (Arc::clone(self.engine.store()), self.world)
     }
 
-    pub async fn deploy(&self, source: &str) {
+    pub(crate) async fn deploy(&self, source: &str) {
         let reading = semel_flow::read(source);
-        let flow = reading.flow.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics));
+        let flow = reading
+            .flow
+            .unwrap_or_else(|| panic!("{:#?}", reading.diagnostics));
         let deploy = ReleaseChange::Deploy {
             id: ReleaseId(*blake3::hash(source.as_bytes()).as_bytes()),
             flow: flow.name.it.as_str().into(),
@@ -176,12 +183,15 @@ impl Node {
             live: true,
         };
         let store = self.engine.store();
-        store.commit(vec![Change::Release(deploy)]).await.expect("deployed");
+        store
+            .commit(vec![Change::Release(deploy)])
+            .await
+            .expect("deployed");
         self.engine.flows().refresh(store).await.expect("flows");
     }
 
     /// Starts a run by an event; `None` if its key had one already.
-    pub async fn start(&self, flow: &str, event: &str) -> Option<RunId> {
+    pub(crate) async fn start(&self, flow: &str, event: &str) -> Option<RunId> {
         let live = self.engine.flows().live();
         let compiled = live.flows.get(flow).expect("a live flow");
         let store = self.engine.store();
@@ -208,7 +218,7 @@ impl Node {
     }
 
     /// Waits until the run is in one of these states.
-    pub async fn until(&self, run: RunId, states: &[RunState]) -> Loaded {
+    pub(crate) async fn until(&self, run: RunId, states: &[RunState]) -> Loaded {
         let mut moved = self.engine.follow();
         let wait = async {
             loop {
@@ -227,8 +237,13 @@ impl Node {
         }
     }
 
-    pub async fn done(&self, run: RunId) -> Loaded {
-        let over = [RunState::Done, RunState::Failed, RunState::Cancelled, RunState::Parked];
+    pub(crate) async fn done(&self, run: RunId) -> Loaded {
+        let over = [
+            RunState::Done,
+            RunState::Failed,
+            RunState::Cancelled,
+            RunState::Parked,
+        ];
         let loaded = self.until(run, &over).await;
         assert_eq!(loaded.run.state, RunState::Done, "{loaded:#?}");
         loaded

@@ -60,7 +60,12 @@ pub(super) fn picture(flow: &Flow) -> Picture {
         rows = vec![card_of(by_hand())];
     }
     if !flow.steps.is_empty() {
-        rows.push(stack(flow.steps.iter().map(|step| step_picture(flow, step)).collect()));
+        rows.push(stack(
+            flow.steps
+                .iter()
+                .map(|step| step_picture(flow, step))
+                .collect(),
+        ));
     }
     let mut whole = stack(rows);
     if !flow.on_failure.is_empty() {
@@ -165,9 +170,13 @@ fn with_undo(mut picture: Picture, undo: &str) -> Picture {
     let (from, middle) = (picture.width, picture.height / 2.0);
     let height = 2.0 * PADDING + 2.0 * LINE;
     let top = middle - height / 2.0;
-    picture.items.push(Item::Arrow(from, middle, from + BESIDE, middle, true));
+    picture
+        .items
+        .push(Item::Arrow(from, middle, from + BESIDE, middle, true));
     let left = from + BESIDE;
-    picture.items.push(Item::Card(Box::new(card), left, top, UNDO_WIDTH, height));
+    picture
+        .items
+        .push(Item::Card(Box::new(card), left, top, UNDO_WIDTH, height));
     picture.width = left + UNDO_WIDTH;
     picture
 }
@@ -176,7 +185,10 @@ fn with_undo(mut picture: Picture, undo: &str) -> Picture {
 fn stack(rows: Vec<Picture>) -> Picture {
     let rows: Vec<Picture> = rows.into_iter().filter(|row| row.height > 0.0).collect();
     let axis = rows.iter().map(|row| row.axis).fold(0.0, f64::max);
-    let right = rows.iter().map(|row| row.width - row.axis).fold(0.0, f64::max);
+    let right = rows
+        .iter()
+        .map(|row| row.width - row.axis)
+        .fold(0.0, f64::max);
     let mut whole = Picture {
         width: axis + right,
         axis,
@@ -185,12 +197,16 @@ fn stack(rows: Vec<Picture>) -> Picture {
     for row in rows {
         if whole.height > 0.0 {
             let end = whole.height + GAP;
-            whole.items.push(Item::Arrow(axis, whole.height, axis, end, false));
+            whole
+                .items
+                .push(Item::Arrow(axis, whole.height, axis, end, false));
             whole.height = end;
         }
         let (left, top) = (axis - row.axis, whole.height);
         whole.height += row.height;
-        whole.items.extend(row.items.into_iter().map(|item| moved(item, left, top)));
+        whole
+            .items
+            .extend(row.items.into_iter().map(|item| moved(item, left, top)));
     }
     whole
 }
@@ -205,7 +221,9 @@ fn beside(columns: Vec<Picture>) -> Picture {
         let left = whole.width;
         whole.width += column.width;
         whole.height = whole.height.max(column.height);
-        whole.items.extend(column.items.into_iter().map(|item| moved(item, left, 0.0)));
+        whole
+            .items
+            .extend(column.items.into_iter().map(|item| moved(item, left, 0.0)));
     }
     whole.axis = whole.width / 2.0;
     whole
@@ -232,11 +250,19 @@ fn fan(head: Picture, branches: Vec<Picture>) -> Picture {
     let bottom = top + row.height + GAP / 2.0;
     for (x, height) in axes {
         let x = x + offset;
-        whole.items.push(Item::Arrow(axis, head.height, x, top, false));
+        whole
+            .items
+            .push(Item::Arrow(axis, head.height, x, top, false));
         whole.items.push(Item::Line(x, top + height, axis, bottom));
     }
-    whole.items.extend(head.items.into_iter().map(|item| moved(item, head_left, 0.0)));
-    whole.items.extend(row.items.into_iter().map(|item| moved(item, offset, top)));
+    whole.items.extend(
+        head.items
+            .into_iter()
+            .map(|item| moved(item, head_left, 0.0)),
+    );
+    whole
+        .items
+        .extend(row.items.into_iter().map(|item| moved(item, offset, top)));
     whole.height = bottom;
     whole
 }
@@ -244,14 +270,21 @@ fn fan(head: Picture, branches: Vec<Picture>) -> Picture {
 /// A branch with its name above it.
 fn labelled(label: &str, branch: Picture) -> Picture {
     let width = branch.width.max(150.0);
-    let axis = if branch.height > 0.0 { branch.axis } else { width / 2.0 };
+    let axis = if branch.height > 0.0 {
+        branch.axis
+    } else {
+        width / 2.0
+    };
     let mut whole = Picture {
         width,
         height: branch.height + LINE + 8.0,
         items: vec![Item::Label(label.to_owned(), axis, LINE - 2.0)],
         axis,
     };
-    let moved = branch.items.into_iter().map(|item| moved(item, 0.0, LINE + 8.0));
+    let moved = branch
+        .items
+        .into_iter()
+        .map(|item| moved(item, 0.0, LINE + 8.0));
     whole.items.extend(moved);
     whole
 }
@@ -281,8 +314,12 @@ fn aside(main: Picture, failure: Picture) -> Picture {
         items: main.items,
     };
     let middle = failure.height / 2.0;
-    whole.items.push(Item::Arrow(main.width + 6.0, middle, left, middle, true));
-    whole.items.extend(failure.items.into_iter().map(|item| moved(item, left, 0.0)));
+    whole
+        .items
+        .push(Item::Arrow(main.width + 6.0, middle, left, middle, true));
+    whole
+        .items
+        .extend(failure.items.into_iter().map(|item| moved(item, left, 0.0)));
     whole
 }
 

@@ -30,7 +30,10 @@ pub(super) fn draw(flow: &Flow, picture: &Picture) -> String {
         r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" role="img" aria-label="The flow {name}"><title>{name}</title><style>{STYLE}</style>"#
     );
     out.push_str(r#"<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path id="head" d="M0,0L8,4L0,8z"/></marker></defs>"#);
-    let _ = write!(out, r#"<rect class="back" width="100%" height="100%"/><g transform="translate({MARGIN},{MARGIN})">"#);
+    let _ = write!(
+        out,
+        r#"<rect class="back" width="100%" height="100%"/><g transform="translate({MARGIN},{MARGIN})">"#
+    );
     for item in &picture.items {
         draw_item(&mut out, item);
     }
@@ -54,7 +57,10 @@ fn draw_item(out: &mut String, item: &Item) {
         Item::Arrow(a, b, c, d, dashed) => {
             let class = if *dashed { "arrow dashed" } else { "arrow" };
             let path = curve([*a, *b], [*c, *d]);
-            write!(out, r#"<path class="{class}" d="{path}" marker-end="url(#tip)"/>"#)
+            write!(
+                out,
+                r#"<path class="{class}" d="{path}" marker-end="url(#tip)"/>"#
+            )
         }
         Item::Line(a, b, c, d) => {
             let path = curve([*a, *b], [*c, *d]);

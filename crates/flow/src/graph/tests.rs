@@ -8,7 +8,9 @@ const EXAMPLES: [&str; 3] = [
 
 fn flow(source: &str) -> Flow {
     let reading = crate::read(source);
-    reading.flow.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
+    reading
+        .flow
+        .unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
 }
 
 #[test]
@@ -50,7 +52,10 @@ fn every_step_is_in_the_picture_and_in_the_text() {
 fn names_cannot_break_out_of_the_picture() {
     let source = "name: f\non: manual\nkey: k/${{ event.id }}\nsteps:\n  - id: a\n    if: event.x == \"</text><script>\"\n    http: {get: 'https://x/</svg>'}\n";
     let svg = svg(&flow(source));
-    assert!(!svg.contains("<script") && svg.matches("</svg>").count() == 1, "{svg}");
+    assert!(
+        !svg.contains("<script") && svg.matches("</svg>").count() == 1,
+        "{svg}"
+    );
 }
 
 #[test]

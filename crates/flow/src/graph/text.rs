@@ -25,15 +25,28 @@ pub(super) fn draw(flow: &Flow) -> String {
 fn block(out: &mut String, flow: &Flow, steps: &[Step], indent: &str) {
     for (index, step) in steps.iter().enumerate() {
         let last = index + 1 == steps.len();
-        let (turn, below) = if last { ("└─", "   ") } else { ("├─", "│  ") };
-        one(out, flow, step, &format!("{indent}{turn} "), &format!("{indent}{below}"));
+        let (turn, below) = if last {
+            ("└─", "   ")
+        } else {
+            ("├─", "│  ")
+        };
+        one(
+            out,
+            flow,
+            step,
+            &format!("{indent}{turn} "),
+            &format!("{indent}{below}"),
+        );
     }
 }
 
 fn one(out: &mut String, flow: &Flow, step: &Step, first: &str, below: &str) {
     let words = words::step(flow, step);
     let class = step.class().name();
-    let line = format!("{first}{}  {class} {} {}", step.id.it, words.kind, words.what);
+    let line = format!(
+        "{first}{}  {class} {} {}",
+        step.id.it, words.kind, words.what
+    );
     let _ = writeln!(out, "{}", line.trim_end());
     if let Some(when) = &step.when {
         let _ = writeln!(out, "{below}     if {}", words::cut(&when.source));
@@ -57,7 +70,10 @@ fn inside(out: &mut String, flow: &Flow, step: &Step, indent: &str) {
     match &step.action {
         Action::Switch { cases, otherwise } => {
             for case in cases {
-                branch(&format!("if {}", words::cut(&case.when.source)), &case.steps);
+                branch(
+                    &format!("if {}", words::cut(&case.when.source)),
+                    &case.steps,
+                );
             }
             if !otherwise.is_empty() {
                 branch("else", otherwise);
@@ -70,7 +86,10 @@ fn inside(out: &mut String, flow: &Flow, step: &Step, indent: &str) {
         }
         Action::ForEach(each) => {
             let key = words::template(&each.key);
-            let label = format!("each {}, {} at a time, once per {key}", each.name, each.parallel);
+            let label = format!(
+                "each {}, {} at a time, once per {key}",
+                each.name, each.parallel
+            );
             branch(&label, &each.steps);
         }
         Action::Lock { steps, .. } => branch("one run at a time", steps),

@@ -27,7 +27,10 @@ pub(super) fn step(flow: &Flow, step: &Step) -> Words {
             ("set", names.join(", "))
         }
         Action::Switch { .. } => ("switch", String::new()),
-        Action::ForEach(each) => ("for_each", format!("{} in {}", each.name, each.items.source)),
+        Action::ForEach(each) => (
+            "for_each",
+            format!("{} in {}", each.name, each.items.source),
+        ),
         Action::Parallel(_) => ("parallel", String::new()),
         Action::Call { flow, .. } => ("call", flow.it.clone()),
         Action::Emit { event, .. } => ("emit", event.it.clone()),
@@ -55,7 +58,9 @@ pub(super) fn act_words(act: &Act) -> String {
         Some(Tree::Text(url)) => template(url),
         _ => String::new(),
     };
-    let url = url.trim_start_matches("https://").trim_start_matches("http://");
+    let url = url
+        .trim_start_matches("https://")
+        .trim_start_matches("http://");
     format!("{method} {url}").trim().to_owned()
 }
 
@@ -120,7 +125,10 @@ pub(super) fn template(template: &Template) -> String {
 
 /// Shortens what would not fit; signs that steer a terminal are shown as what they are.
 pub(super) fn cut(text: &str) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let clean: String = text
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
     if clean.chars().count() <= LONGEST {
         return clean;
     }
