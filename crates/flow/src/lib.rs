@@ -19,6 +19,7 @@ pub mod cron;
 pub mod diagnostic;
 pub mod expr;
 pub mod fields;
+pub mod graph;
 mod lower;
 pub mod model;
 mod near;
