@@ -24,13 +24,13 @@ pub struct Cron {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CronError {
     /// Not five fields.
-    #[error("the schedule has {count} fields instead of 5")]
+    #[error("`cron` takes 5 fields and has {count}")]
     Count {
         /// How many there are.
         count: usize,
     },
     /// A field that cannot be read.
-    #[error("the schedule's {field} cannot be `{text}`; it may be from {range}")]
+    #[error("the {field} of `cron` cannot be `{text}`; it may be from {range}")]
     Field {
         /// Which.
         field: &'static str,

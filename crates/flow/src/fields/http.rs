@@ -65,7 +65,11 @@ static HTTP_FIELDS: [Field; 23] = [
         Is::Whole { min: 0, max: 20 },
         "How many redirects to follow. Left out, 5 for `get` and `head`, else none.",
     ),
-    field("limit", Is::Size, "The longest answer. Left out, `10MiB`."),
+    field(
+        "limit",
+        Is::Size,
+        "The longest answer. Left out, `1MiB`; at most `16MiB`.",
+    ),
     field(
         "expect",
         Is::Statuses,
@@ -74,7 +78,7 @@ static HTTP_FIELDS: [Field; 23] = [
     field(
         "paging",
         Is::Object(&PAGING),
-        "Fetch page by page, as one list.",
+        "With `get`: fetch page by page, as one list.",
     ),
 ];
 
@@ -96,10 +100,10 @@ pub static IDEMPOTENCY: Object = Object {
     ..object(
         "`idempotency`",
         &[
-            required(
+            field(
                 "header",
                 Is::Text,
-                "The header that carries the step's key, such as `Idempotency-Key`.",
+                "The header that carries the step's key. Left out, `Idempotency-Key`.",
             ),
             required(
                 "window",
@@ -161,7 +165,7 @@ pub static PAGING: Object = Object {
 
 /// A part of a multipart body.
 pub static PART: Object = Object {
-    exactly_one: &["value", "content"],
+    exactly_one: &["value", "content", "base64"],
     within: Some(&HTTP),
     ..object(
         "a part",
@@ -169,6 +173,7 @@ pub static PART: Object = Object {
             required("name", Is::Text, "The name of the part."),
             field("value", Is::Template, "Its text."),
             field("content", Is::Template, "The content of a file."),
+            field("base64", Is::Template, "The content of a file, in base64."),
             field("filename", Is::Template, "The name of the file."),
             field("type", Is::Text, "Its content type."),
         ],

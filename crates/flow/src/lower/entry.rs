@@ -133,6 +133,13 @@ impl Lower {
 
     /// A field that must be there.
     pub(super) fn lacks(&mut self, entry: Entry<'_>, name: &str, why: &str) {
+        // A slip of the fingers was reported already.
+        let known = || entry.table.fields.iter().map(|field| field.name);
+        let slip = |given: &str| nearest(given, known()) == Some(name);
+        let mut unknown = entry.written().iter().map(|(given, _)| given.it.as_str());
+        if unknown.any(|given| entry.table.field(given).is_none() && slip(given)) {
+            return;
+        }
         let title = format!("{} has no `{name}`", entry.table.name);
         let label = format!("`{name}` is missing here");
         self.report(

@@ -47,18 +47,33 @@ impl Lower {
             };
             members.extend(tree.map(|tree| (name.clone(), tree)));
         }
-        if let Some(slot) = entry.slot("content_type").filter(|_| !entry.has("body")) {
-            let title = "`content_type` has no meaning without `body`";
-            let label = "the other bodies have their own";
-            self.report(Diagnostic::error(F018, slot.name.span, title, label));
-        }
         target?;
+        self.fits_together(entry);
         Some(Arc::new(Act {
             kind: Kind::Http,
             input: Tree::Map(members),
             exprs,
             span: word,
         }))
+    }
+
+    /// Fields that have a meaning only beside others.
+    fn fits_together(&mut self, entry: Entry<'_>) {
+        if let Some(slot) = entry.slot("content_type").filter(|_| !entry.has("body")) {
+            let title = "`content_type` has no meaning without `body`";
+            let label = "the other bodies have their own";
+            self.report(Diagnostic::error(F018, slot.name.span, title, label));
+        }
+        if let (Some(basic), Some(bearer)) = (entry.slot("basic"), entry.slot("bearer")) {
+            self.excludes(basic.name, bearer.name);
+        }
+        let method = entry.slot("method").and_then(|slot| slot.node.scalar());
+        let gets = entry.has("get") || method.is_some_and(|it| it.eq_ignore_ascii_case("get"));
+        if let Some(slot) = entry.slot("paging").filter(|_| !gets) {
+            let title = "`paging` follows a `get`";
+            let label = "the next page cannot be asked for by another method";
+            self.report(Diagnostic::error(F018, slot.name.span, title, label));
+        }
     }
 
     /// The method and the address.
@@ -231,27 +246,28 @@ impl Lower {
         let text = self.literal(slot)?;
         if bytes(text).is_none() {
             let title = "`limit` is not a size";
-            let label = "a number with B, KiB, MiB or GiB, from 1B to 1GiB";
+            let label = "a number with B, KiB or MiB, from 1B to 16MiB";
             let found = Diagnostic::error(F017, slot.node.span, title, label);
-            self.report(found.help("such as limit: 10MiB"));
+            self.report(found.help("such as limit: 4MiB"));
             return None;
         }
         Some(Tree::Text(constant(text, slot.node.span)))
     }
 
     fn statuses(&mut self, slot: Slot<'_>) -> Option<Tree> {
-        let yaml::Kind::List(items) = &slot.node.kind else {
-            self.wrong_type(slot);
-            return None;
+        let items = match &slot.node.kind {
+            yaml::Kind::List(items) if !items.is_empty() => items.as_slice(),
+            yaml::Kind::Number(_) => std::slice::from_ref(slot.node),
+            _ => {
+                self.wrong_type(slot);
+                return None;
+            }
         };
-        if items.is_empty() {
-            self.wrong_type(slot);
-        }
         for item in items {
             let status = item.scalar().and_then(|text| text.parse::<u16>().ok());
-            if !status.is_some_and(|status| (100..600).contains(&status)) {
+            if !status.is_some_and(|status| (200..600).contains(&status)) {
                 let title = "`expect` has something that is not an HTTP status";
-                let label = "a number from 100 to 599 is due here";
+                let label = "a number from 200 to 599 is due here";
                 self.report(Diagnostic::error(F017, item.span, title, label));
             }
         }
@@ -301,7 +317,10 @@ impl Lower {
             }
         }
         if !PART.exactly_one.iter().any(|field| entry.has(field)) {
-            let title = format!("the part `{}` has neither `value` nor `content`", name.it);
+            let title = format!(
+                "the part `{}` has none of `value`, `content` and `base64`",
+                name.it
+            );
             self.report(Diagnostic::error(F006, name.span, title, "one is needed"));
         }
         let Tree::Map(mut members) = self.tree(node) else {

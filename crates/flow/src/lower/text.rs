@@ -168,8 +168,8 @@ impl Lower {
 
     /// The name in `${{ secrets.NAME }}`.
     pub(super) fn secret(&mut self, field: &str, node: &Node) -> Option<Spanned<String>> {
-        let text = node.scalar().unwrap_or_default();
-        if let Some(name) = secret_name(text) {
+        let text = node.scalar();
+        if let Some(name) = text.and_then(secret_name) {
             return Some(Spanned {
                 it: name.to_owned(),
                 span: node.span,
@@ -179,9 +179,9 @@ impl Lower {
         None
     }
 
-    /// A secret that is not taken from where secrets are kept. Never says what was written.
+    /// A secret that stands in the file. Never says what was written.
     pub(super) fn in_clear(&mut self, field: &str, at: Span) {
-        let title = format!("`{field}` is not taken from a secret");
+        let title = format!("`{field}` is not exactly `${{{{ secrets.NAME }}}}`");
         let label = "whoever reads the file would know it";
         self.report(
             Diagnostic::error(F013, at, title, label)
