@@ -28,8 +28,10 @@ pub struct Object {
     pub fields: &'static [Field],
     /// Exactly one of these must be there.
     pub exactly_one: &'static [&'static str],
-    /// No two of these may be there.
-    pub at_most_one: &'static [&'static str],
+    /// Of each of these groups, no two may be there.
+    pub at_most_one: &'static [&'static [&'static str]],
+    /// Fields that have a meaning only beside another: first the field, then what it needs.
+    pub needs: &'static [(&'static str, &'static str)],
     /// The object that it stands in, to tell a field that slipped a level.
     pub within: Option<&'static Object>,
 }
@@ -247,6 +249,7 @@ const fn object(name: &'static str, fields: &'static [Field]) -> Object {
         fields,
         exactly_one: &[],
         at_most_one: &[],
+        needs: &[],
         within: None,
     }
 }

@@ -70,6 +70,3 @@ impl Lower {
         self.found.push(found);
     }
 }
-
-#[cfg(test)]
-mod tests;

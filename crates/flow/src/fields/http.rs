@@ -11,7 +11,12 @@ pub const METHODS: [&str; 6] = ["get", "post", "put", "patch", "delete", "head"]
 /// A request over HTTP.
 pub static HTTP: Object = Object {
     exactly_one: &["get", "post", "put", "patch", "delete", "head", "url"],
-    at_most_one: &["json", "form", "multipart", "body"],
+    at_most_one: &[&["json", "form", "multipart", "body"], &["basic", "bearer"]],
+    needs: &[
+        ("url", "method"),
+        ("method", "url"),
+        ("content_type", "body"),
+    ],
     within: Some(&STEP),
     ..object("`http`", &HTTP_FIELDS)
 };

@@ -149,7 +149,8 @@ impl Lower {
 
     /// Fields of which only one may be there.
     fn excluding(&mut self, entry: Entry<'_>) {
-        let groups = [entry.table.exactly_one, entry.table.at_most_one];
+        let table = entry.table;
+        let groups = table.at_most_one.iter().chain([&table.exactly_one]);
         for group in groups {
             let there: Vec<_> = group.iter().filter_map(|name| entry.slot(name)).collect();
             let [first, others @ ..] = there.as_slice() else {
@@ -157,6 +158,13 @@ impl Lower {
             };
             for other in others {
                 self.excludes(first.name, other.name);
+            }
+        }
+        for (name, other) in table.needs {
+            if let Some(slot) = entry.slot(name).filter(|_| !entry.has(other)) {
+                let title = format!("`{name}` has no meaning without `{other}`");
+                let label = format!("`{other}` is missing beside it");
+                self.report(Diagnostic::error(F018, slot.name.span, title, label));
             }
         }
     }

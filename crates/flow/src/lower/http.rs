@@ -48,7 +48,7 @@ impl Lower {
             members.extend(tree.map(|tree| (name.clone(), tree)));
         }
         target?;
-        self.fits_together(entry);
+        self.check_paging(entry);
         Some(Arc::new(Act {
             kind: Kind::Http,
             input: Tree::Map(members),
@@ -57,16 +57,8 @@ impl Lower {
         }))
     }
 
-    /// Fields that have a meaning only beside others.
-    fn fits_together(&mut self, entry: Entry<'_>) {
-        if let Some(slot) = entry.slot("content_type").filter(|_| !entry.has("body")) {
-            let title = "`content_type` has no meaning without `body`";
-            let label = "the other bodies have their own";
-            self.report(Diagnostic::error(F018, slot.name.span, title, label));
-        }
-        if let (Some(basic), Some(bearer)) = (entry.slot("basic"), entry.slot("bearer")) {
-            self.excludes(basic.name, bearer.name);
-        }
+    /// Pages are followed only where asking again is free.
+    fn check_paging(&mut self, entry: Entry<'_>) {
         let method = entry.slot("method").and_then(|slot| slot.node.scalar());
         let gets = entry.has("get") || method.is_some_and(|it| it.eq_ignore_ascii_case("get"));
         if let Some(slot) = entry.slot("paging").filter(|_| !gets) {
@@ -80,18 +72,10 @@ impl Lower {
     fn target(&mut self, entry: Entry<'_>, members: &mut Members) -> Option<()> {
         let short = METHODS.iter().find_map(|name| entry.slot(name));
         let (method, span, url) = if let Some(slot) = short {
-            if let Some(method) = entry.slot("method") {
-                self.excludes(slot.name, method.name);
-            }
             (slot.field.name.to_uppercase(), slot.name.span, slot)
         } else {
             let url = entry.slot("url")?;
-            let Some(method) = self.text(entry, "method") else {
-                if !entry.has("method") {
-                    self.lacks(entry, "method", "such as GET or POST");
-                }
-                return None;
-            };
+            let method = self.text(entry, "method")?;
             (self.method(&method)?, method.span, url)
         };
         let template = self.template_in(url)?;
@@ -264,7 +248,10 @@ impl Lower {
             }
         };
         for item in items {
-            let status = item.scalar().and_then(|text| text.parse::<u16>().ok());
+            let status = match &item.kind {
+                yaml::Kind::Number(text) => text.parse::<u16>().ok(),
+                _ => None,
+            };
             if !status.is_some_and(|status| (200..600).contains(&status)) {
                 let title = "`expect` has something that is not an HTTP status";
                 let label = "a number from 200 to 599 is due here";

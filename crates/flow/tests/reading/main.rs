@@ -3,6 +3,8 @@
 mod bad;
 mod design;
 mod examples;
+mod never_panics;
+mod schema;
 
 use std::path::{Path, PathBuf};
 
