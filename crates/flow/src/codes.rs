@@ -1,7 +1,7 @@
 //! Every code that a message about a flow can carry, with its page.
 //!
 //! Codes are stable: tools match on them, and a retired one is never given a new meaning. `F` is
-//! the file as it is written, `K` its keys and what follows from them.
+//! the file as it is written, `X` its expressions, `K` its keys and what follows from them.
 
 /// A code and what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,12 @@ codes! {
     F019 "`${{ }}` where text is taken as it is"
     F020 "an address that cannot be called"
     F021 "a question that may change something"
+    X001 "the expression cannot be read"
+    X002 "the expression is too long or nested too deep"
+    X003 "there is no such function"
+    X004 "a function is given too much or too little"
+    X005 "`${{` without its end"
+    X006 "a pattern that cannot be used"
 }
 
 impl Code {
@@ -61,5 +67,31 @@ impl Code {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Code> {
         ALL.iter().find(|code| code.name.eq_ignore_ascii_case(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_page_that_says_what_to_do() {
+        for code in ALL {
+            assert!(
+                code.page.starts_with(&format!("# {}\n", code.name)),
+                "{}",
+                code.name
+            );
+            for part in ["## What happened", "## What to do"] {
+                assert!(code.page.contains(part), "{} has no {part}", code.name);
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_found_by_name_and_stand_in_order() {
+        assert_eq!(Code::named("f001").map(|code| code.name), Some(F001));
+        assert_eq!(Code::named("F999"), None);
+        assert!(ALL.is_sorted_by(|a, b| a.name < b.name));
     }
 }

@@ -14,7 +14,7 @@
 )]
 
 pub mod codes;
-pub mod cron;
+mod cron;
 pub mod diagnostic;
 pub mod expr;
 pub mod fields;

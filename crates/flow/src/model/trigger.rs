@@ -186,9 +186,8 @@ impl Preset {
     #[must_use]
     pub fn retry_horizon(self) -> Option<Millis> {
         match self {
-            Preset::Stripe => Some(Millis::days(3)),
             // GitHub resends only by hand, from its list of the last three days.
-            Preset::Github => Some(Millis::days(3)),
+            Preset::Stripe | Preset::Github => Some(Millis::days(3)),
             Preset::Shopify => Some(Millis::days(2)),
             Preset::Slack => Some(Millis::seconds(3_600 + 360)),
             Preset::StandardWebhooks => Some(Millis::days(5)),

@@ -153,9 +153,11 @@ fn aliases_cannot_be_stacked_beyond_the_depth() {
 fn an_alias_costs_what_it_stands_for() {
     let list = format!("a: &a [{}]\n", vec!["1"; 1000].join(","));
     let uses = |count: usize| {
-        (0..count)
-            .map(|at| format!("b{at}: *a\n"))
-            .collect::<String>()
+        let uses: Vec<_> = (0..count).map(|at| format!("b{at}: *a")).collect();
+        uses.join(
+            "
+",
+        )
     };
     tree(&format!("{list}{}", uses(18)));
     let found = fault(&format!("{list}{}", uses(19)));

@@ -2,6 +2,7 @@
 
 mod bad;
 mod design;
+mod docs;
 mod examples;
 mod never_panics;
 mod schema;

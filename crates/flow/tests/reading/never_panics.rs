@@ -105,7 +105,10 @@ fn check(source: &str) {
     let text = render(source, &reading.diagnostics, style);
     assert_eq!(text.is_empty(), reading.diagnostics.is_empty());
     let json = to_json(source, &reading.diagnostics, "f.yaml");
-    assert_eq!(json.as_array().map(Vec::len), Some(reading.diagnostics.len()));
+    assert_eq!(
+        json.as_array().map(Vec::len),
+        Some(reading.diagnostics.len())
+    );
     let again = semel_flow::read(source);
     assert_eq!(
         again.diagnostics, reading.diagnostics,

@@ -18,10 +18,15 @@ fn as_json(source: &str) -> Value {
 }
 
 fn indented(source: &str) -> String {
-    source
+    let lines: Vec<_> = source
         .lines()
-        .map(|line| format!("        {line}\n"))
-        .collect()
+        .map(|line| format!("        {line}"))
+        .collect();
+    lines.join(
+        "
+",
+    ) + "
+"
 }
 
 fn json_of(tree: &Tree, source: &str) -> Value {
