@@ -2,14 +2,14 @@
 //! never fires, and which clock changes touch it.
 //!
 //! The time zone database is part of the binary, so every machine says the same. When a schedule
-//! fires is not decided here.
+//! fires is decided in [`crate::schedule`].
 
-use croner::parser::{CronParser, Seconds, Year};
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use crate::near::nearest;
+use crate::schedule;
 
 /// A schedule that fires.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Cron {
         if words.len() != FIELDS.len() {
             return Err(CronError::Count { count: words.len() });
         }
-        let Some(pattern) = pattern(&words.join(" ")) else {
+        let Some(pattern) = schedule::fields(&words.join(" ")) else {
             return Err(wrong_field(&words));
         };
         let zone = TimeZone::get(zone).map_err(|_| CronError::Zone {
@@ -136,20 +136,12 @@ impl Cron {
     }
 }
 
-fn pattern(fields: &str) -> Option<croner::Cron> {
-    let parser = CronParser::builder()
-        .seconds(Seconds::Disallowed)
-        .year(Year::Disallowed)
-        .build();
-    parser.parse(fields).ok()
-}
-
 /// Which field is wrong: the first that cannot stand among stars.
 fn wrong_field(words: &[&str]) -> CronError {
     let alone = |at: usize| {
         let mut stars = ["*"; FIELDS.len()];
         stars[at] = words[at];
-        pattern(&stars.join(" ")).is_none()
+        schedule::fields(&stars.join(" ")).is_none()
     };
     let at = (0..FIELDS.len()).find(|at| alone(*at)).unwrap_or(0);
     let (field, range) = FIELDS[at];

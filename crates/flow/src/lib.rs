@@ -22,6 +22,7 @@ mod lower;
 pub mod model;
 mod near;
 pub mod render;
+pub mod schedule;
 mod schema;
 pub mod size;
 pub mod value;

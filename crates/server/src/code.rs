@@ -57,11 +57,14 @@ codes! {
     EncodingInvalid = "encoding_invalid", BAD_REQUEST, "The body is not what its encoding says";
     JsonInvalid = "json_invalid", BAD_REQUEST, "The body is not acceptable JSON";
     TooDeep = "too_deep", BAD_REQUEST, "The JSON nests too deeply";
+    FormInvalid = "form_invalid", BAD_REQUEST, "The form cannot be read";
     FieldUnknown = "field_unknown", BAD_REQUEST, "A field is not known";
     FieldMissing = "field_missing", BAD_REQUEST, "A field is missing";
     FieldInvalid = "field_invalid", BAD_REQUEST, "A field cannot be used";
     RowsInvalid = "rows_invalid", BAD_REQUEST, "Some rows cannot be imported";
     Unauthorized = "unauthorized", UNAUTHORIZED, "A valid token is needed";
+    SignatureRefused = "signature_refused", UNAUTHORIZED, "The sender did not prove who it is";
+    SignatureStale = "signature_stale", UNAUTHORIZED, "The signature is too old or from the future";
     NotFound = "not_found", NOT_FOUND, "There is nothing at this path";
     EffectMissing = "effect_missing", NOT_FOUND, "There is no such effect";
     BlobMissing = "blob_missing", NOT_FOUND, "There is no such blob";

@@ -19,9 +19,15 @@ mod code;
 mod connection;
 mod decide;
 mod duties;
+mod encoding;
 mod fields;
 mod guard;
 mod health;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the route that calls these is not there yet")
+)]
+mod hooks;
 mod import;
 mod ledger;
 mod metrics;

@@ -39,6 +39,7 @@ macro_rules! backend {
     };
 }
 
+mod engine;
 mod questions;
 mod runs;
 

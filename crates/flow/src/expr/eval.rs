@@ -14,9 +14,8 @@ use super::Names;
 use super::ast::{Ast, Node};
 use super::fault::{Fault, FaultKind, Outcome, secret, wrong};
 use super::fuel::Fuel;
-use super::functions::{Call, Function};
+use super::functions::{Call, Function, Pattern};
 use crate::value::{Map, Piece, Value};
-use regex::Regex;
 
 pub(super) use arith::instant;
 pub(super) use compare::{equal, order, rank};
@@ -166,7 +165,7 @@ impl<'n> Evaluation<'n> {
         &mut self,
         function: &'static Function,
         args: &[Ast],
-        pattern: Option<&Regex>,
+        pattern: Option<&Pattern>,
         locals: Locals<'_>,
     ) -> Outcome {
         // Nearly every call has at most three arguments: no need to ask for memory.

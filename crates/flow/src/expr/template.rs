@@ -4,16 +4,19 @@
 //! every value is one part or a piece of one, whatever stands in it, so that two different lists of
 //! values never give the same key.
 
+mod rendering;
+
 use std::sync::Arc;
 
 use semel_ledger::{Key, KeyError};
 
-use super::fuel::{Fuel, MAX_TEXT_BYTES};
-use super::functions::json;
+use super::fuel::MAX_TEXT_BYTES;
 use super::scan::{Token, token};
 use super::{EvalError, Expr, Names};
-use crate::diagnostic::{Diagnostic, Level, Span};
-use crate::value::{Piece, Value};
+use crate::codes::X005;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::value::Value;
+use rendering::Rendering;
 
 /// Text with expressions in it.
 #[derive(Clone, Debug)]
@@ -156,10 +159,10 @@ impl Template {
         let mut rendering = Rendering::default();
         for part in &self.parts {
             match part {
-                Part::Text(text) => rendering.text.push_str(text),
-                Part::Expr(expr) => rendering.add(expr, &value_of(expr)?)?,
+                Part::Text(text) => rendering.text(text),
+                Part::Expr(expr) => rendering.value(expr, &value_of(expr)?)?,
             }
-            if rendering.text.len() > MAX_TEXT_BYTES {
+            if rendering.bytes() > MAX_TEXT_BYTES {
                 return Err(EvalError {
                     message: format!("the text has more than {MAX_TEXT_BYTES} bytes"),
                     span: self.span,
@@ -194,66 +197,6 @@ impl Template {
             }
         }
         Ok(Key::from_parts(&parts)?)
-    }
-}
-
-/// Text under way, with the secrets in it.
-#[derive(Default)]
-struct Rendering {
-    pieces: Vec<Piece>,
-    /// What comes after the last secret.
-    text: String,
-}
-
-impl Rendering {
-    fn add(&mut self, expr: &Expr, value: &Value) -> Result<(), EvalError> {
-        let error = |message: String| EvalError {
-            message,
-            span: expr.span,
-        };
-        match value {
-            Value::Null => {
-                let message = format!(
-                    "`{}` is null and cannot stand in text; write `default({}, \"…\")`",
-                    expr.source, expr.source
-                );
-                return Err(error(message));
-            }
-            Value::Text(text) => self.text.push_str(text),
-            Value::Sealed(pieces) => {
-                for piece in pieces.iter() {
-                    match piece {
-                        Piece::Plain(text) => self.text.push_str(text),
-                        secret @ Piece::Secret(_) => {
-                            self.flush();
-                            self.pieces.push(secret.clone());
-                        }
-                    }
-                }
-            }
-            Value::List(_) | Value::Map(_) => {
-                let text = json(value, &mut Fuel::full());
-                let text = text.map_err(|fault| fault.into_error(expr.span))?;
-                self.text.push_str(&text);
-            }
-            other => self.text.push_str(&other.shown()),
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) {
-        if !self.text.is_empty() {
-            let text = std::mem::take(&mut self.text);
-            self.pieces.push(Piece::Plain(text.into()));
-        }
-    }
-
-    fn into_value(mut self) -> Value {
-        if self.pieces.is_empty() {
-            return Value::Text(self.text.into());
-        }
-        self.flush();
-        Value::Sealed(self.pieces.into())
     }
 }
 
@@ -296,16 +239,7 @@ fn end_of(text: &str, start: usize) -> Option<usize> {
 }
 
 fn unclosed(at: Span) -> Diagnostic {
-    Diagnostic {
-        code: "X005",
-        level: Level::Error,
-        title: "expression is not closed".to_owned(),
-        at,
-        label: "`}}` is missing".to_owned(),
-        also: Vec::new(),
-        help: vec![
-            "close it with `}}`".to_owned(),
-            format!("for a literal `{OPEN}` write `{LITERAL}`"),
-        ],
-    }
+    Diagnostic::error(X005, at, "expression is not closed", "`}}` is missing")
+        .help("close it with `}}`")
+        .help(format!("for a literal `{OPEN}` write `{LITERAL}`"))
 }

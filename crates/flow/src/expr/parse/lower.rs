@@ -55,7 +55,7 @@ impl Lowering<'_> {
     pub(super) fn lower(&self, tree: &IdedExpr, depth: usize) -> Result<Lowered> {
         let (start, end) = self.token(tree.id);
         if depth >= MAX_DEPTH {
-            return Err(fault::too_deep(self.place, start));
+            return Err(fault::too_deep(self.place, (start, end)));
         }
         let whole = |node| Lowered {
             node,
@@ -68,11 +68,11 @@ impl Lowering<'_> {
             Expr::Ident(name) => {
                 let name = name.trim_start_matches('.');
                 if name == "secrets" {
-                    return Err(fault::syntax_helped(
+                    return Err(fault::syntax(
                         self.place.span(start, end),
                         "all secrets at once have no value",
-                        "write `secrets.NAME`",
-                    ));
+                    )
+                    .help("write `secrets.NAME`"));
                 }
                 Ok(whole(Node::Ident(name.into())))
             }
@@ -101,11 +101,11 @@ impl Lowering<'_> {
                 })
             }
             Expr::Call(call) => self.call(tree, call, depth),
-            Expr::Struct(_) => Err(fault::syntax_helped(
+            Expr::Struct(_) => Err(fault::syntax(
                 self.place.span(start, end),
                 "an object has no type name before it",
-                "write `{\"name\": value}`",
-            )),
+            )
+            .help("write `{\"name\": value}`")),
             Expr::Comprehension(_) | Expr::Unspecified => Err(fault::syntax(
                 self.place.span(start, end),
                 "not part of an expression",
