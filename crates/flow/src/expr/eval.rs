@@ -100,12 +100,17 @@ impl<'n> Evaluation<'n> {
                 args,
                 pattern,
             } => self.call(function, args, pattern.as_ref(), locals),
-            Node::Default { it, fallback } => match self.value(it, locals) {
-                Ok(Value::Null) => self.value(fallback, locals),
-                Err(fault) if fault.kind() == FaultKind::Missing => self.value(fallback, locals),
-                found => found,
-            },
+            Node::Default { it, fallback } => self.default(it, fallback, locals),
             Node::Each(each) => self.each(each, locals),
+        }
+    }
+
+    /// `default(it, fallback)`: only what is missing or null is replaced, nothing that is wrong.
+    fn default(&mut self, it: &Ast, fallback: &Ast, locals: Locals<'_>) -> Outcome {
+        match self.value(it, locals) {
+            Ok(Value::Null) => self.value(fallback, locals),
+            Err(fault) if fault.kind() == FaultKind::Missing => self.value(fallback, locals),
+            found => found,
         }
     }
 

@@ -73,7 +73,7 @@ static HTTP_FIELDS: [Field; 23] = [
     field(
         "limit",
         Is::Size,
-        "The longest answer. Left out, `1MiB`; at most `16MiB`.",
+        "The longest answer, at most `16MiB`. Left out, `1MiB`.",
     ),
     field(
         "expect",
