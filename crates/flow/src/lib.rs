@@ -13,6 +13,7 @@
     reason = "a diagnostic is made once for a person, never on a hot path"
 )]
 
+pub mod check;
 pub mod codes;
 mod cron;
 pub mod diagnostic;
@@ -28,6 +29,7 @@ pub mod size;
 pub mod value;
 mod yaml;
 
+pub use check::{Abandoned, Row, abandoned, check, mark_volatile, table};
 pub use diagnostic::{Diagnostic, Level, Span};
 pub use expr::{Expr, Template};
 pub use lower::{Reading, read};
