@@ -34,6 +34,19 @@ macro_rules! codes {
 }
 
 codes! {
+    C001 "unknown name"
+    C002 "unknown step"
+    C003 "a step refers to a later one"
+    C004 "a step refers to itself"
+    C005 "a step cannot be seen from there"
+    C006 "unknown member"
+    C007 "a name cannot be used there"
+    C008 "a value of the wrong kind"
+    C009 "a `let` is made of itself or of a later one"
+    C010 "a dangerous step comes too early"
+    C011 "what `retry` does not repeat"
+    C012 "a step may happen twice"
+    C013 "a step is taken for more harmless than it is"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"
@@ -55,13 +68,6 @@ codes! {
     F019 "`${{ }}` where text is taken as it is"
     F020 "an address that cannot be called"
     F021 "a question that may change something"
-    X001 "an expression cannot be read"
-    X002 "an expression is too long or nested too deeply"
-    X003 "there is no such function"
-    X004 "a function is given the wrong number of values"
-    X005 "an expression in text is not closed"
-    X006 "the pattern of `matches` cannot be used"
-
     K001 "a key depends on the current time"
     K002 "a key depends on randomness"
     K003 "a key depends on the run, the attempt or the delivery"
@@ -77,20 +83,12 @@ codes! {
     K013 "a key is the same for every item"
     K014 "a key depends on an answer that may change"
     K015 "a flow has no key, and its trigger may have none"
-
-    C001 "unknown name"
-    C002 "unknown step"
-    C003 "a step refers to a later one"
-    C004 "a step refers to itself"
-    C005 "a step cannot be seen from there"
-    C006 "unknown member"
-    C007 "a name cannot be used there"
-    C008 "a value of the wrong kind"
-    C009 "a `let` is made of itself or of a later one"
-    C010 "a dangerous step comes too early"
-    C011 "what `retry` does not repeat"
-    C012 "a step may happen twice"
-    C013 "a step is taken for more harmless than it is"
+    X001 "an expression cannot be read"
+    X002 "an expression is too long or nested too deeply"
+    X003 "there is no such function"
+    X004 "a function is given the wrong number of values"
+    X005 "an expression in text is not closed"
+    X006 "the pattern of `matches` cannot be used"
 }
 
 impl Code {
@@ -98,5 +96,34 @@ impl Code {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Code> {
         ALL.iter().find(|code| code.name.eq_ignore_ascii_case(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_page_under_its_title() {
+        for code in ALL {
+            let head = format!("# {}: {}\n", code.name, code.title);
+            assert!(
+                code.page.starts_with(&head),
+                "{} does not begin with {head}",
+                code.name
+            );
+            assert!(
+                code.page.len() > head.len() + 200,
+                "{} says too little",
+                code.name
+            );
+        }
+    }
+
+    #[test]
+    fn codes_are_found_by_name_and_stand_in_order() {
+        assert_eq!(Code::named("f001").map(|code| code.name), Some(F001));
+        assert_eq!(Code::named("F999"), None);
+        assert!(ALL.is_sorted_by(|a, b| a.name < b.name));
     }
 }
