@@ -76,6 +76,7 @@ pub(crate) struct Inner {
     pub(crate) due: Notify,
     /// The runs in this node's hands, to tell them that mail came.
     pub(crate) held: Mutex<HashMap<RunId, Arc<Notify>>>,
+    pub(crate) outers: load::Outers,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) moved: broadcast::Sender<Moved>,
     works: Mutex<JoinSet<()>>,
@@ -90,7 +91,9 @@ impl std::fmt::Debug for Engine {
 /// Room for one run in this node's hands.
 #[derive(Debug)]
 pub struct Room {
-    _permit: OwnedSemaphorePermit,
+    /// Given back when it is dropped.
+    #[expect(dead_code, reason = "it is held, never read")]
+    permit: OwnedSemaphorePermit,
 }
 
 impl Engine {
@@ -108,6 +111,7 @@ impl Engine {
                 room,
                 due: Notify::new(),
                 held: Mutex::default(),
+                outers: load::Outers::default(),
                 stopping: watch::Sender::new(false),
                 moved: broadcast::Sender::new(FOLLOWED),
                 works: Mutex::new(JoinSet::new()),
@@ -140,7 +144,7 @@ impl Engine {
             return None;
         }
         let permit = Arc::clone(&self.inner.room).try_acquire_owned();
-        permit.ok().map(|_permit| Room { _permit })
+        permit.ok().map(|permit| Room { permit })
     }
 
     /// Begins a run that this node has just started and holds.
@@ -218,6 +222,19 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Ends everything at once, as a kill does: for tests and simulations.
+    pub fn kill(&self) {
+        self.inner.stopping.send_replace(true);
+        let mut works = self
+            .inner
+            .works
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        works.abort_all();
+    }
+}
+
 /// A run that was started a moment ago: nothing of it needs to be read back.
 #[derive(Debug)]
 pub struct Fresh {
@@ -292,7 +309,7 @@ impl Inner {
                 Ok(active) => {
                     let permit = Arc::clone(&self.room).acquire_owned().await;
                     let Ok(permit) = permit else { return Ok(()) };
-                    self.work(Room { _permit: permit }, active);
+                    self.work(Room { permit }, active);
                 }
                 Err(error) => load::set_aside(self, id, &error).await,
             }

@@ -1,8 +1,8 @@
 //! Every code that a message about a flow can carry, with its page.
 //!
 //! Codes are stable: tools match on them, and a retired one is never given a new meaning. `F` is
-//! the file as it is written, `K` its keys and what follows from them, `X` its expressions.
-//! the file as it is written, `K` its keys and what follows from them, `C` what else the check finds.
+//! the file as it is written, `X` its expressions, `K` its keys and what follows from them, `C` what
+//! else the check finds.
 
 /// A code and what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,19 @@ macro_rules! codes {
 }
 
 codes! {
+    C001 "unknown name"
+    C002 "unknown step"
+    C003 "a step refers to a later one"
+    C004 "a step refers to itself"
+    C005 "a step cannot be seen from there"
+    C006 "unknown member"
+    C007 "a name cannot be used there"
+    C008 "a value of the wrong kind"
+    C009 "a `let` is made of itself or of a later one"
+    C010 "a dangerous step comes too early"
+    C011 "what `retry` does not repeat"
+    C012 "a step may happen twice"
+    C013 "a step is taken for more harmless than it is"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"
@@ -57,13 +70,6 @@ codes! {
     F021 "a question that may change something"
     F022 "two files have a flow of the same name"
     F023 "two webhooks have the same path"
-    X001 "an expression cannot be read"
-    X002 "an expression is too long or nested too deeply"
-    X003 "there is no such function"
-    X004 "a function is given the wrong number of values"
-    X005 "an expression in text is not closed"
-    X006 "the pattern of `matches` cannot be used"
-
     K001 "a key depends on the current time"
     K002 "a key depends on randomness"
     K003 "a key depends on the run, the attempt or the delivery"
@@ -79,20 +85,12 @@ codes! {
     K013 "a key is the same for every item"
     K014 "a key depends on an answer that may change"
     K015 "a flow has no key, and its trigger may have none"
-
-    C001 "unknown name"
-    C002 "unknown step"
-    C003 "a step refers to a later one"
-    C004 "a step refers to itself"
-    C005 "a step cannot be seen from there"
-    C006 "unknown member"
-    C007 "a name cannot be used there"
-    C008 "a value of the wrong kind"
-    C009 "a `let` is made of itself or of a later one"
-    C010 "a dangerous step comes too early"
-    C011 "what `retry` does not repeat"
-    C012 "a step may happen twice"
-    C013 "a step is taken for more harmless than it is"
+    X001 "an expression cannot be read"
+    X002 "an expression is too long or nested too deeply"
+    X003 "there is no such function"
+    X004 "a function is given the wrong number of values"
+    X005 "an expression in text is not closed"
+    X006 "the pattern of `matches` cannot be used"
 }
 
 impl Code {
@@ -100,5 +98,34 @@ impl Code {
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Code> {
         ALL.iter().find(|code| code.name.eq_ignore_ascii_case(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_page_under_its_title() {
+        for code in ALL {
+            let head = format!("# {}: {}\n", code.name, code.title);
+            assert!(
+                code.page.starts_with(&head),
+                "{} does not begin with {head}",
+                code.name
+            );
+            assert!(
+                code.page.len() > head.len() + 200,
+                "{} says too little",
+                code.name
+            );
+        }
+    }
+
+    #[test]
+    fn codes_are_found_by_name_and_stand_in_order() {
+        assert_eq!(Code::named("f001").map(|code| code.name), Some(F001));
+        assert_eq!(Code::named("F999"), None);
+        assert!(ALL.is_sorted_by(|a, b| a.name < b.name));
     }
 }

@@ -1,8 +1,8 @@
 //! How each kind of step acts on the world.
 //!
 //! Owns the protocols ([`Kind::Http`] today) and what leaves this machine on their behalf: every
-//! connection ([`outgoing`]), every secret that is put into a request, and how hard a destination
-//! is pressed ([`limits`]). Knows nothing of runs, flows' control steps, stores or when to repeat:
+//! connection (`outgoing`), every secret that is put into a request, and how hard a destination
+//! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
 //! it performs one task once and says what is known about its effect.
 //!
 //! The invariant: an outcome is judged by bytes, not by guesses. Whatever failed before a byte of

@@ -1,10 +1,12 @@
 //! What a new release would forget: done keys that no step asks for any more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use super::index::blocks;
 use super::table::{flow_key, key_text, written};
 use crate::expr::ast::{Ast, Node};
+use crate::expr::{Expr, Template};
 use crate::model::{Action, Block, Flow, Step};
 
 /// Done keys that a new release would not find again.
@@ -115,10 +117,7 @@ fn identities(flow: &Flow) -> BTreeMap<String, Identity<'_>> {
         meaning: meaning(
             flow,
             &key,
-            flow.key
-                .iter()
-                .flat_map(|key| key.exprs())
-                .map(|it| it.ast()),
+            flow.key.iter().flat_map(Template::exprs).map(Expr::ast),
         ),
         key,
     };
@@ -139,7 +138,7 @@ fn collect<'f>(
         let mut inner = (run.0.to_owned(), run.1.to_owned());
         if let Action::ForEach(each) = &step.action {
             let key = written(&each.key);
-            let meaning = meaning(flow, &key, each.key.exprs().map(|it| it.ast()));
+            let meaning = meaning(flow, &key, each.key.exprs().map(Expr::ast));
             inner = (key.clone(), meaning.clone());
             let identity = Identity {
                 step: Some(step),
@@ -149,7 +148,7 @@ fn collect<'f>(
             all.entry(step.scope_name(flow)).or_insert(identity);
         } else if step.class().has_effect() {
             let meaning = match &step.key {
-                Some(key) => meaning(flow, &written(key), key.exprs().map(|it| it.ast())),
+                Some(key) => meaning(flow, &written(key), key.exprs().map(Expr::ast)),
                 None => below(run.1, &step.id.it),
             };
             let identity = Identity {
@@ -185,7 +184,7 @@ fn meaning<'f>(flow: &'f Flow, key: &str, asts: impl Iterator<Item = &'f Ast>) -
         .iter()
         .filter(|(name, _)| used.contains(name.it.as_str()))
     {
-        meaning.push_str(&format!("\n{} = {}", name.it, expr.source));
+        let _ = write!(meaning, "\n{} = {}", name.it, expr.source);
     }
     meaning
 }

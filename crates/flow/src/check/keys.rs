@@ -6,6 +6,7 @@
 
 mod better;
 mod narrow;
+mod role;
 
 use super::trace::{Source, Trace, Tracer};
 use super::visit::{Place, Role, is_planned};
@@ -90,47 +91,35 @@ impl Key<'_, '_, '_> {
     fn source(&self, trace: &Trace) -> Option<Diagnostic> {
         let noun = self.role.noun();
         let harm = self.role.harm();
-        let found = match &trace.source {
+        Some(match &trace.source {
             Source::Clock => {
                 let title = format!("{noun} depends on the current time");
-                let found = error(K001, trace, title, harm);
-                self.once_a_day(found)
+                better(self, self.once_a_day(error(K001, trace, title, harm)))
             }
             Source::Random => {
                 let title = format!("{noun} depends on randomness");
-                error(K002, trace, title, harm)
+                better(self, error(K002, trace, title, harm))
             }
-            Source::Moment(name) => {
-                let what = match name.as_str() {
-                    "run.id" => "the run",
-                    name if name.ends_with("attempt") => "the attempt",
-                    _ => "the delivery",
-                };
-                let title = format!("{noun} depends on {what}");
-                let found = error(K003, trace, title, format!("`{name}`: {harm}"));
-                if !name.starts_with("schedule") {
-                    return Some(better(self, found));
-                }
-                found.help(
-                    "`schedule` is a planned time only if nothing but a schedule starts the flow; else it is when the event came",
-                )
-            }
+            Source::Moment(name) => self.moment(trace, name),
             Source::Delivery(name) => {
                 let title = format!("{noun} seems to depend on the delivery");
                 let label =
                     format!("if `{name}` changes when the event is sent again, so does this");
-                warning(K003, trace, title, label)
+                better(self, warning(K003, trace, title, label))
             }
             Source::Ai(step) => {
                 let title = format!("{noun} depends on what a model said");
                 let label = format!("`{step}` may answer otherwise next time: {harm}");
-                error(K007, trace, title, label).help("make the key from what the model was given")
+                let found = error(K007, trace, title, label);
+                better(
+                    self,
+                    found.help("make the key from what the model was given"),
+                )
             }
             Source::Secret(name) => {
                 let title = format!("{noun} contains a secret");
-                let label = "keys are stored, shown and searched in clear";
-                error(K011, trace, title, format!("secrets.{name}: {label}"))
-                    .help("use a name for it that is no secret")
+                let label = format!("secrets.{name}: keys are stored, shown and searched in clear");
+                error(K011, trace, title, label).help("use a name for it that is no secret")
             }
             Source::Position(step) => {
                 let title = format!("{noun} depends on the position in a list");
@@ -143,52 +132,72 @@ impl Key<'_, '_, '_> {
                 let label = "they are not followed to their end";
                 error(C009, trace, title, label).help("say it more directly")
             }
-            _ => return self.weak(trace),
-        };
-        Some(match &trace.source {
-            Source::Position(_) | Source::Secret(_) | Source::TooDeep => found,
-            _ => better(self, found),
+            _ => return self.missing(trace).or_else(|| self.weak(trace)),
         })
+    }
+
+    fn moment(&self, trace: &Trace, name: &str) -> Diagnostic {
+        let what = match name {
+            "run.id" => "the run",
+            name if name.ends_with("attempt") => "the attempt",
+            _ => "the delivery",
+        };
+        let title = format!("{} depends on {what}", self.role.noun());
+        let label = format!("`{name}`: {}", self.role.harm());
+        let mut found = error(K003, trace, title, label);
+        if name.starts_with("schedule") {
+            found = found.help(
+                "`schedule` is a planned time only if nothing but a schedule starts the flow; else it is when the event came",
+            );
+        }
+        better(self, found)
+    }
+
+    /// What may not be there, so that there is no key or one for many.
+    fn missing(&self, trace: &Trace) -> Option<Diagnostic> {
+        let (title, label, help) = match &trace.source {
+            Source::Fallback { empty: true } => (
+                "may be empty",
+                "an empty part is refused when the flow runs".to_owned(),
+                "name something that is always there; or let `if` or `filter` leave out what lacks it"
+                    .to_owned(),
+            ),
+            Source::Fallback { empty: false } => (
+                "may be the same for different things",
+                "all that lack the value share this one, and count as one".to_owned(),
+                "name something that is always there".to_owned(),
+            ),
+            Source::Element(name) => (
+                "may be missing",
+                format!("`{name}`: the list may be shorter, and then there is no key"),
+                "name something that is always there".to_owned(),
+            ),
+            Source::Skipped(step) => (
+                "may be missing",
+                format!("`{step}` has an `if`: where it is skipped, there is no key"),
+                format!("give this step the same `if` as `{step}`, or another key"),
+            ),
+            _ => return None,
+        };
+        let title = format!("{} {title}", self.role.noun());
+        Some(warning(K006, trace, title, label).help(help))
     }
 
     /// What may be right, but is likely not.
     fn weak(&self, trace: &Trace) -> Option<Diagnostic> {
         let noun = self.role.noun();
-        Some(match &trace.source {
-            Source::Fallback { empty: true } => {
-                let title = format!("{noun} may be empty");
-                let label = "an empty part is refused when the flow runs";
-                warning(K006, trace, title, label)
-                    .help("name something that is always there; or let `if` or `filter` leave out what lacks it")
-            }
-            Source::Fallback { empty: false } => {
-                let title = format!("{noun} may be the same for different things");
-                let label = "all that lack the value share this one, and count as one";
-                warning(K006, trace, title, label).help("name something that is always there")
-            }
-            Source::Element(name) => {
-                let title = format!("{noun} may be missing");
-                let label = format!("`{name}`: the list may be shorter, and then there is no key");
-                warning(K006, trace, title, label).help("name something that is always there")
-            }
-            Source::Skipped(step) => {
-                let title = format!("{noun} may be missing");
-                let label = format!("`{step}` has an `if`: where it is skipped, there is no key");
-                warning(K006, trace, title, label).help(format!(
-                    "give this step the same `if` as `{step}`, or another key"
-                ))
-            }
+        match &trace.source {
             Source::Whole(name) => {
                 let title = format!("{noun} is made of the raw payload");
                 let label = format!("any change anywhere in `{name}` makes another key");
-                warning(K008, trace, title, label).help(
-                    "name the fields that make it the same thing: hash(event.order, event.amount)",
-                )
+                let help =
+                    "name the fields that make it the same thing: hash(event.order, event.amount)";
+                Some(warning(K008, trace, title, label).help(help))
             }
             Source::Answer { step, .. } if self.role.is_before_run() && !trace.hops.is_empty() => {
                 let title = format!("{noun} depends on the step `{step}`");
                 let label = "it is needed before the first step";
-                error(C007, trace, title.as_str(), label).help("make it from the event")
+                Some(error(C007, trace, title, label).help("make it from the event"))
             }
             Source::Answer {
                 step,
@@ -196,53 +205,56 @@ impl Key<'_, '_, '_> {
             } if self.role == Role::Step => {
                 let title = format!("{noun} depends on an answer of `{step}`");
                 let label = "a later run may be answered otherwise, and would find another key";
-                let mut found = warning(K014, trace, title.as_str(), label);
-                found.level = Level::Note;
-                found
+                Some(Diagnostic {
+                    level: Level::Note,
+                    ..warning(K014, trace, title, label)
+                })
             }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     /// Whether different things have the same key.
     fn sameness(&self) -> Option<Diagnostic> {
-        let all = self.template.span;
         let noun = self.role.noun();
-        let varies = self.traces.iter().any(|trace| trace.source.varies());
+        let all = self.template.span;
         if let Some(each) = self.misses_item() {
             let title = format!("{noun} is the same for every item");
             let label = "the second item would count as a repeat of the first";
-            return Some(Diagnostic::error(K013, all, title, label).help(format!(
-                "add what tells the items apart: ${{{{ {each}.id }}}}"
-            )));
+            let help = format!("add what tells the items apart: ${{{{ {each}.id }}}}");
+            return Some(Diagnostic::error(K013, all, title, label).help(help));
         }
-        match self.role {
-            Role::Lock | Role::Per => return None,
-            _ if varies => {}
-            Role::Latest | Role::Flow | Role::Step | Role::ForEach | Role::Sync => {
-                let each = if is_planned(self.flow) {
-                    "tick"
-                } else {
-                    "event"
-                };
-                let title = format!("{noun} is the same for every {each}");
-                let label = "after the first, everything would count as a repeat";
-                let level = self.constant_level();
-                let mut found = better(self, Diagnostic::error(K004, all, title, label));
-                found.level = level;
-                return Some(found);
-            }
+        if matches!(self.role, Role::Lock | Role::Per) {
+            return None;
         }
+        if self.traces.iter().any(|trace| trace.source.varies()) {
+            return self.narrow();
+        }
+        let each = if is_planned(self.flow) {
+            "tick"
+        } else {
+            "event"
+        };
+        let title = format!("{noun} is the same for every {each}");
+        let label = "after the first, everything would count as a repeat";
+        Some(Diagnostic {
+            level: self.constant_level(),
+            ..better(self, Diagnostic::error(K004, all, title, label))
+        })
+    }
+
+    fn narrow(&self) -> Option<Diagnostic> {
         let subject = narrow::subject(self)?;
         let new = if is_planned(self.flow) {
             "the day: ${{ schedule.date }}"
         } else {
             "the order or the event: ${{ event.id }}"
         };
-        let title = format!("{noun} may be too narrow");
+        let title = format!("{} may be too narrow", self.role.noun());
         let label = format!("two things of one {subject} would become one");
+        let found = Diagnostic::warning(K005, self.template.span, title, label);
         Some(
-            Diagnostic::warning(K005, all, title, label)
+            found
                 .help(format!("add what is new each time, such as {new}"))
                 .help(format!("if once per {subject} for ever is meant, leave it")),
         )
@@ -335,40 +347,4 @@ fn along(trace: &Trace, mut found: Diagnostic) -> Diagnostic {
         found = found.also(trace.from, "which comes from here");
     }
     found
-}
-
-impl Role {
-    /// What it is called.
-    fn noun(self) -> &'static str {
-        match self {
-            Role::Flow | Role::Step | Role::ForEach | Role::Sync => "key",
-            Role::Lock => "lock name",
-            Role::Per => "`overlap.per`",
-            Role::Latest => "`latest.of`",
-        }
-    }
-
-    /// What follows if it changes from moment to moment.
-    fn harm(self) -> &'static str {
-        match self {
-            Role::Flow => {
-                "different at every delivery and retry, so no duplicate would ever be found"
-            }
-            Role::Step | Role::ForEach => "different in every run, so a re-run would do it again",
-            Role::Sync => "different at every fetch, so every item would be new each time",
-            Role::Lock => "different in every run, so nobody would ever wait",
-            Role::Per => "different for every run, so no two would ever be the same",
-            Role::Latest => "different for every event, so no two would ever be compared",
-        }
-    }
-
-    /// Whether a repeat is known by it.
-    fn is_identity(self) -> bool {
-        matches!(self, Role::Flow | Role::Step | Role::ForEach | Role::Sync)
-    }
-
-    /// Whether it is needed before there is a run.
-    fn is_before_run(self) -> bool {
-        matches!(self, Role::Flow | Role::Per | Role::Latest)
-    }
 }

@@ -181,6 +181,10 @@ impl<'f> Names<'_, '_, 'f> {
 
     /// Whether there is such a name here.
     fn knows(&self, root: &str) -> bool {
+        use Sees::{
+            Answer, AnswerOnly, Anything, Cursor, CursorAnswer, Ended, Event, Fetched, OwnResult,
+            Run, Step,
+        };
         let flow = self.tracer.flow;
         let synced = || {
             flow.triggers
@@ -194,10 +198,6 @@ impl<'f> Names<'_, '_, 'f> {
                 .any(|step| item_of(step) == Some(root))
         };
         let failed = self.place.at.is_some_and(|at| at.on_failure);
-        use Sees::{
-            Answer, AnswerOnly, Anything, Cursor, CursorAnswer, Ended, Event, Fetched, OwnResult,
-            Run, Step,
-        };
         let sees = self.place.sees;
         match root {
             "event" | "schedule" => sees != AnswerOnly,

@@ -32,9 +32,9 @@ pub(super) fn check_order(flow: &Flow, index: &Index<'_>) -> Vec<Diagnostic> {
 
 fn block(steps: &Block, needs: &Needs<'_>, found: &mut Vec<Diagnostic>) {
     for (at, step) in steps.iter().enumerate() {
-        blocks(step)
-            .into_iter()
-            .for_each(|it| block(it, needs, found));
+        for inner in blocks(step) {
+            block(inner, needs, found);
+        }
         if step.class() != Class::Guarded || matches!(step.action, Action::Ensure(_)) {
             continue;
         }

@@ -38,13 +38,13 @@ pub fn table(flow: &Flow) -> Vec<Row> {
     Rows {
         flow,
         on_failure: false,
-        rows: &mut rows,
+        table: &mut rows,
     }
     .block(&flow.steps, 0, &key);
     Rows {
         flow,
         on_failure: true,
-        rows: &mut rows,
+        table: &mut rows,
     }
     .block(&flow.on_failure, 0, &key);
     rows
@@ -78,13 +78,13 @@ pub(super) fn written(template: &Template) -> String {
 struct Rows<'r, 'f> {
     flow: &'f Flow,
     on_failure: bool,
-    rows: &'r mut Vec<Row>,
+    table: &'r mut Vec<Row>,
 }
 
 impl Rows<'_, '_> {
     fn block(&mut self, block: &Block, depth: usize, run: &str) {
         for step in block {
-            self.rows.push(self.row(step, depth, run));
+            self.table.push(self.row(step, depth, run));
             // Every item is a run of its own, named by the key of the `for_each`.
             let inner = match &step.action {
                 Action::ForEach(each) => written(&each.key),
@@ -166,7 +166,6 @@ fn on_unknown(step: &Step, class: Class) -> String {
     let then = match (rule, class) {
         (Some(OnUnknown::Skip), _) => "it is taken as done".to_owned(),
         (Some(OnUnknown::Ask), _) | (None, Class::Guarded) => "a person is asked".to_owned(),
-        (Some(OnUnknown::Retry), Class::Guarded) => "it is done again".to_owned(),
         (_, Class::Keyed) => match &step.action {
             Action::Act(act) if window(act).is_some() => {
                 let window = window(act).map_or_else(String::new, |(_, it)| it.to_string());

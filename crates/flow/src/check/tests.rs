@@ -1,5 +1,6 @@
 //! Flows in, messages out: every word that the check says is a snapshot.
 
+mod flows;
 mod keys;
 mod policy;
 mod references;
@@ -74,6 +75,36 @@ fn the_flows_of_the_examples_are_as_they_should_be() {
 fn messages_come_in_the_order_of_the_file() {
     let source = "name: f\non: {schedule: {every: 1h}}\nkey: ${{ now() }}\nsteps:\n  - id: a\n    if: nothing\n    set: {x: \"${{ steps.b.result }}\"}\n  - id: b\n    key: ${{ uuid() }}\n    http: {post: https://a.example}\n";
     assert_eq!(codes(&flow(source)), ["K001", "C001", "C003", "K002"]);
+}
+
+/// What a message says in a line, its page says at length, with the message as it is drawn.
+#[test]
+fn every_code_of_the_check_has_its_page() {
+    let ours = |code: &&crate::codes::Code| code.name.starts_with(['K', 'C']);
+    let codes: Vec<_> = crate::codes::ALL.iter().filter(ours).collect();
+    assert!(codes.len() >= 28, "{}", codes.len());
+    for code in codes {
+        let (name, page) = (code.name, code.page);
+        assert!(
+            page.starts_with(&format!("# {name}: {}\n", code.title)),
+            "{name}"
+        );
+        for part in [
+            "\n## What to do\n",
+            "\n## Example\n",
+            &format!("[{name}]: "),
+        ] {
+            assert!(page.contains(part), "{name} has no {part:?}");
+        }
+        let example = page.split("```\n").nth(1).unwrap_or_default().trim_end();
+        let snapshots =
+            std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/check/snapshots"));
+        let shown = snapshots.expect("snapshots").any(|entry| {
+            let text = std::fs::read_to_string(entry.expect("an entry").path());
+            text.expect("text").contains(example)
+        });
+        assert!(shown, "the example of {name} is not what is said");
+    }
 }
 
 /// Names that lean on each other many times over cost no more than the file is long.

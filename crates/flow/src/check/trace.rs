@@ -66,14 +66,6 @@ impl<'f> Tracer<'_, 'f> {
     }
 }
 
-/// Whose answer `body` stands for.
-#[derive(Clone, Copy)]
-struct Answering<'f> {
-    step: &'f Step,
-    /// It was asked for one thing, so the first of a list is that thing.
-    exact: bool,
-}
-
 struct Walk<'i, 'f> {
     tracer: Tracer<'i, 'f>,
     loops: Vec<&'f Step>,
@@ -82,7 +74,8 @@ struct Walk<'i, 'f> {
     hops: Vec<(Span, String)>,
     /// Where the present way began.
     at: Option<Span>,
-    answer: Option<Answering<'f>>,
+    /// Whose answer `body` stands for.
+    answer: Option<&'f Step>,
     seen: HashSet<(Span, String)>,
     found: Vec<Trace>,
 }
@@ -154,20 +147,20 @@ impl<'f> Walk<'_, 'f> {
             "uuid" => self.push(Source::Random, span),
             _ => {
                 let before = self.found.len();
-                args.iter().for_each(|arg| self.ast(arg, &[]));
-                let inner = self.found[before..].iter();
+                for arg in args {
+                    self.ast(arg, &[]);
+                }
+                let mut inner = self.found[before..].iter();
                 let told = inner
                     .clone()
                     .any(|it| matches!(it.source, Source::Whole(_)));
                 let made = match name {
                     "first" | "last" | "slice" | "indexOf" => inner
-                        .filter_map(|trace| trace.source.listed())
-                        .next()
+                        .find_map(|it| it.source.listed())
                         .map(Source::Position),
-                    "hash" | "toJson" | "string" | "base64Encode" | "hexEncode" => inner
-                        .filter_map(|trace| trace.source.whole())
-                        .next()
-                        .map(Source::Whole),
+                    "hash" | "toJson" | "string" | "base64Encode" | "hexEncode" => {
+                        inner.find_map(|it| it.source.whole()).map(Source::Whole)
+                    }
                     _ => None,
                 };
                 if let Some(made) = made.filter(|_| !told) {
@@ -297,11 +290,15 @@ impl<'f> Walk<'_, 'f> {
             Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
             Tree::Text(template) => {
                 let rest = if template.is_single() { segs } else { &[] };
-                template.exprs().for_each(|it| self.ast(it.ast(), rest));
+                for expr in template.exprs() {
+                    self.ast(expr.ast(), rest);
+                }
             }
             Tree::List(items) => {
                 let rest = segs.get(1..).unwrap_or_default();
-                items.iter().for_each(|item| self.tree(item, rest));
+                for item in items {
+                    self.tree(item, rest);
+                }
             }
             Tree::Map(members) => {
                 let wanted = |name: &str| match segs.first() {

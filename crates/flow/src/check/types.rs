@@ -119,7 +119,9 @@ impl<'f> Types<'_, '_, 'f> {
                 }
             }
             Node::And(all) | Node::Or(all) => {
-                all.iter().for_each(|it| self.condition(it, found));
+                for it in all {
+                    self.condition(it, found);
+                }
             }
             Node::Not(it) => self.condition(it, found),
             Node::If { when, .. } => self.condition(when, found),

@@ -32,8 +32,8 @@ fn moving(flow: &Flow) -> HashSet<*const u8> {
         let Spot::Expr(expr, _) = spot else {
             return;
         };
-        let traces = tracer.expr(expr, &place.loops);
-        if traces.iter().any(|trace| is_volatile(&trace.source)) {
+        let made_of = tracer.expr(expr, &place.loops);
+        if made_of.iter().any(|trace| is_volatile(&trace.source)) {
             marked.insert(expr.source.as_ptr());
         }
     });
@@ -87,7 +87,9 @@ impl Mark {
     }
 
     fn block(&mut self, block: &mut Block) {
-        block.iter_mut().for_each(|step| self.step(step));
+        for step in block {
+            self.step(step);
+        }
     }
 
     fn step(&mut self, step: &mut Step) {
@@ -104,14 +106,16 @@ impl Mark {
             }
             Action::Set(members) => members.iter_mut().for_each(|(_, tree)| self.tree(tree)),
             Action::Switch { cases, otherwise } => {
-                cases
-                    .iter_mut()
-                    .for_each(|case| self.block(&mut case.steps));
+                for case in cases {
+                    self.block(&mut case.steps);
+                }
                 self.block(otherwise);
             }
             Action::ForEach(each) => self.block(&mut each.steps),
             Action::Parallel(branches) => {
-                branches.iter_mut().for_each(|it| self.block(&mut it.steps));
+                for branch in branches {
+                    self.block(&mut branch.steps);
+                }
             }
             Action::Call { input: tree, .. } | Action::Emit { data: tree, .. } => self.tree(tree),
             Action::Lock { steps, .. } => self.block(steps),

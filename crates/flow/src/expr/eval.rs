@@ -24,7 +24,12 @@ pub(super) use compare::{equal, order, rank};
 pub(super) struct Evaluation<'n> {
     pub(super) names: &'n dyn Names,
     pub(super) fuel: Fuel,
+    /// How many `let` names are being evaluated inside each other.
+    defined: u32,
 }
+
+/// Each of them may be as deep as an expression may be, so there are few.
+const MAX_DEFINED: u32 = 8;
 
 /// A name that a part of the expression bound.
 #[derive(Clone, Copy)]
@@ -42,6 +47,7 @@ impl<'n> Evaluation<'n> {
         Evaluation {
             names,
             fuel: Fuel::full(),
+            defined: 0,
         }
     }
 
@@ -100,12 +106,17 @@ impl<'n> Evaluation<'n> {
                 args,
                 pattern,
             } => self.call(function, args, pattern.as_ref(), locals),
-            Node::Default { it, fallback } => match self.value(it, locals) {
-                Ok(Value::Null) => self.value(fallback, locals),
-                Err(fault) if fault.kind() == FaultKind::Missing => self.value(fallback, locals),
-                found => found,
-            },
+            Node::Default { it, fallback } => self.default(it, fallback, locals),
             Node::Each(each) => self.each(each, locals),
+        }
+    }
+
+    /// `default(it, fallback)`: only what is missing or null is replaced, nothing that is wrong.
+    fn default(&mut self, it: &Ast, fallback: &Ast, locals: Locals<'_>) -> Outcome {
+        match self.value(it, locals) {
+            Ok(Value::Null) => self.value(fallback, locals),
+            Err(fault) if fault.kind() == FaultKind::Missing => self.value(fallback, locals),
+            found => found,
         }
     }
 

@@ -87,7 +87,10 @@ impl Template {
             }
             plain.push_str(&text[at..open]);
             let start = open + OPEN.len();
-            let end = end_of(text, start).ok_or_else(|| unclosed(place(open, start)))?;
+            let end = end_of(text, start).map_err(|quote| match quote {
+                Some(quote) => unclosed_text(place(open, start), place(quote, quote + 1)),
+                None => unclosed(place(open, start)),
+            })?;
             if !plain.is_empty() {
                 parts.push(Part::Text(std::mem::take(&mut plain).into()));
             }
@@ -217,29 +220,34 @@ fn key_text(expr: &Expr, value: &Value) -> Result<String, KeyFault> {
     })
 }
 
-/// Where the `}}` stands that ends the expression: not within text, nor closing an object.
-fn end_of(text: &str, start: usize) -> Option<usize> {
+/// Where the `}}` stands that ends the expression: not within text, nor closing an object. If there
+/// is none, where text starts that does not end, if there is one.
+fn end_of(text: &str, start: usize) -> Result<usize, Option<usize>> {
     let bytes = text.as_bytes();
     let mut braces = 0_usize;
     let mut at = start;
     while at < bytes.len() {
         if braces == 0 && bytes[at..].starts_with(b"}}") {
-            return Some(at);
+            return Ok(at);
         }
         let (token, next) = token(bytes, at);
         match token {
             Token::Open(b'{') => braces += 1,
             Token::Close(b'}') => braces = braces.saturating_sub(1),
-            Token::Unclosed => return None,
+            Token::Unclosed => return Err(Some(at)),
             _ => {}
         }
         at = next;
     }
-    None
+    Err(None)
 }
 
 fn unclosed(at: Span) -> Diagnostic {
     Diagnostic::error(X005, at, "expression is not closed", "`}}` is missing")
         .help("close it with `}}`")
         .help(format!("for a literal `{OPEN}` write `{LITERAL}`"))
+}
+
+fn unclosed_text(at: Span, quote: Span) -> Diagnostic {
+    unclosed(at).also(quote, "text that does not end begins here")
 }

@@ -1,5 +1,6 @@
 //! Paths such as `event.items[0].id`, taken apart.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{Source, Trace};
@@ -71,7 +72,9 @@ pub(super) fn text(root: &str, segs: &[Seg]) -> String {
                 text.push('.');
                 text.push_str(name);
             }
-            Seg::At(at) => text.push_str(&format!("[{at}]")),
+            Seg::At(at) => {
+                let _ = write!(text, "[{at}]");
+            }
             Seg::Any => text.push_str("[…]"),
         }
     }

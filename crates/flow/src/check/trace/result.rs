@@ -1,7 +1,7 @@
 //! Where the event, the run and the results of steps come from.
 
 use super::path::{self, Seg};
-use super::{Answering, Source, Walk, changes};
+use super::{Source, Walk, changes};
 use crate::diagnostic::Span;
 use crate::model::{Action, Ensure, Kind, Step};
 
@@ -62,10 +62,10 @@ impl<'f> Walk<'_, 'f> {
         };
         let step = at.step;
         let [Seg::Name(member), rest @ ..] = rest else {
-            return self.push(self.answer_of(step), span);
+            return self.push(answer_of(step), span);
         };
         if &**member != "result" {
-            return self.push(self.answer_of(step), span);
+            return self.push(answer_of(step), span);
         }
         if step.when.is_some() {
             self.push(Source::Skipped(step.id.it.clone()), span);
@@ -84,7 +84,7 @@ impl<'f> Walk<'_, 'f> {
     }
 
     fn result(&mut self, step: &'f Step, rest: &[Seg]) {
-        let outer = self.answer.replace(Answering { step, exact: false });
+        let outer = self.answer.replace(step);
         if let Some(result) = &step.result {
             self.ast(result.ast(), rest);
         } else {
@@ -105,7 +105,7 @@ impl<'f> Walk<'_, 'f> {
                     }
                 }
                 Action::ForEach(_) | Action::Call { .. } | Action::Emit { .. } => {
-                    self.push(self.answer_of(step), step.id.span);
+                    self.push(answer_of(step), step.id.span);
                 }
                 // They have no result unless they say which.
                 Action::Switch { .. }
@@ -119,7 +119,6 @@ impl<'f> Walk<'_, 'f> {
     }
 
     fn ensured(&mut self, step: &'f Step, ensure: &'f Ensure, rest: &[Seg]) {
-        self.answer = Some(Answering { step, exact: true });
         let made = [Some(&ensure.create), ensure.update.as_ref()];
         let made = made.into_iter().flatten().map(|made| &made.result);
         for result in std::iter::once(&ensure.find.result).chain(made) {
@@ -132,25 +131,27 @@ impl<'f> Walk<'_, 'f> {
 
     /// `body` and what comes with it.
     pub(super) fn answered(&mut self, segs: &[Seg], span: Span) {
-        let Some(Answering { step, exact }) = self.answer else {
+        let Some(step) = self.answer else {
             return self.push(Source::Unknown, span);
         };
         let placed = segs.iter().any(|seg| matches!(seg, Seg::At(_)));
-        if placed && !exact && changes(step) {
+        // What was created or found by its id is one thing, wherever it stands in the answer.
+        if placed && changes(step) {
             self.push(Source::Position(step.id.it.clone()), span);
         }
-        self.push(self.answer_of(step), span);
+        self.push(answer_of(step), span);
     }
+}
 
-    fn answer_of(&self, step: &Step) -> Source {
-        let id = step.id.it.clone();
-        match &step.action {
-            Action::Act(act) if act.kind == Kind::Other("ai") => Source::Ai(id),
-            _ => Source::Answer {
-                step: id,
-                changes: changes(step),
-            },
-        }
+/// What a step's answer is as a source.
+fn answer_of(step: &Step) -> Source {
+    let id = step.id.it.clone();
+    match &step.action {
+        Action::Act(act) if act.kind == Kind::Other("ai") => Source::Ai(id),
+        _ => Source::Answer {
+            step: id,
+            changes: changes(step),
+        },
     }
 }
 

@@ -3,7 +3,7 @@
 //! The parser knows one token of each node, such as the `.` or the `(`; from it, the operands and
 //! the brackets follow where the node starts and ends.
 
-use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, SourceInfo, operators};
+use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedEntryExpr, IdedExpr, SourceInfo, operators};
 
 use super::chain::{arithmetic, comparison};
 use super::{Place, fault};
@@ -86,14 +86,7 @@ impl Lowering<'_> {
                 })
             }
             Expr::Map(map) => {
-                let mut members = Vec::with_capacity(map.entries.len());
-                for entry in &map.entries {
-                    if let EntryExpr::MapEntry(entry) = &entry.expr {
-                        let name = self.lower(&entry.key, depth + 1)?;
-                        let value = self.lower(&entry.value, depth + 1)?;
-                        members.push((self.placed(name), self.placed(value)));
-                    }
-                }
+                let members = self.members(&map.entries, depth)?;
                 let end = self.brackets.end(start);
                 Ok(Lowered {
                     end,
@@ -116,6 +109,18 @@ impl Lowering<'_> {
     pub(super) fn all(&self, trees: &[IdedExpr], depth: usize) -> Result<Vec<Ast>> {
         let lowered = trees.iter().map(|tree| self.lower(tree, depth + 1));
         lowered.map(|one| one.map(|one| self.placed(one))).collect()
+    }
+
+    fn members(&self, entries: &[IdedEntryExpr], depth: usize) -> Result<Vec<(Ast, Ast)>> {
+        let mut members = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if let EntryExpr::MapEntry(entry) = &entry.expr {
+                let name = self.lower(&entry.key, depth + 1)?;
+                let value = self.lower(&entry.value, depth + 1)?;
+                members.push((self.placed(name), self.placed(value)));
+            }
+        }
+        Ok(members)
     }
 
     fn select(&self, of: &IdedExpr, name: &str, dot: usize, depth: usize) -> Result<Lowered> {

@@ -81,6 +81,17 @@ fn what_is_nested_too_deeply_is_refused() {
     }
 }
 
+/// Where the count takes brackets for part of a quoted name and the parser does not, the parser's
+/// own limit must hold.
+#[test]
+fn brackets_that_are_not_counted_do_not_overflow_either() {
+    for open in ["(", "[", "{", "f(", "true?1:("] {
+        let source = format!("`{}`", open.repeat(4000 / open.len()));
+        let found = on_a_common_stack(source).expect_err(open);
+        assert!(found.starts_with("X00"), "{open}: {found}");
+    }
+}
+
 #[test]
 fn what_is_too_long_is_refused() {
     let source = "1".repeat(MAX_EXPR_BYTES + 1);
@@ -115,6 +126,7 @@ fn what_is_made_is_bounded() {
         [
             ("text", Value::text(&"x".repeat(100_000))),
             ("list", Value::list(vec![Value::Int(1); 60_000])),
+            ("more", Value::list(vec![Value::Int(1); MAX_ITEMS + 1])),
         ]
         .into(),
     );
@@ -133,6 +145,9 @@ fn what_is_made_is_bounded() {
         ),
         ("text.replace(\"\", text)", "the limit is 1048576"),
         ("list + list", "the limit is 100000"),
+        ("more.filter(x, true)", "the limit is 100000"),
+        ("more.map(x, x)", "the limit is 100000"),
+        ("reverse(more)", "the limit is 100000"),
         ("flatten([list, list])", "the limit is 100000"),
         (
             "hexEncode(text.replace(\"x\", \"yyyyyy\"))",
