@@ -26,8 +26,8 @@ use crate::failure::{Failure, refused};
 
 pub(crate) use address::{Query, base_url, guard, ledger, segment};
 pub(crate) use answer::{Answer, Call, Unreachable, or_null};
-pub(crate) use events::Events;
 use embedded::Embedded;
+pub(crate) use events::Events;
 use remote::Remote;
 
 /// How long a server that has the directory but does not answer yet (or any more) is waited for.

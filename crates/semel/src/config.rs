@@ -198,7 +198,8 @@ impl Config {
         let number = number.filter(|number| (1..=most).contains(number));
         number.ok_or_else(|| {
             let (name, value, origin) = (name.text(), &setting.value, &setting.origin);
-            let message = format!("{name} {value:?} is not a whole number from 1 to {most} ({origin})");
+            let message =
+                format!("{name} {value:?} is not a whole number from 1 to {most} ({origin})");
             Failure::usage(message).into()
         })
     }

@@ -62,7 +62,10 @@ impl Deploy {
         }
         let wrong = files.iter().filter(|file| file.has_errors()).count();
         if wrong > 0 {
-            let message = format!("nothing was deployed: {wrong} of {} files have errors", files.len());
+            let message = format!(
+                "nothing was deployed: {wrong} of {} files have errors",
+                files.len()
+            );
             return Err(Failure::failed(message)
                 .fix("mend what is said above; semel check shows it again")
                 .into());
@@ -93,7 +96,11 @@ impl Deploy {
             outcomes.push(Outcome { file, became });
         }
         for outcome in &mut outcomes {
-            let code = outcome.became.as_ref().err().and_then(|it| it.code.as_deref());
+            let code = outcome
+                .became
+                .as_ref()
+                .err()
+                .and_then(|it| it.code.as_deref());
             if code == Some("path_taken") {
                 outcome.became = self.one(session, outcome.file).await?;
             }
@@ -128,7 +135,9 @@ pub(super) fn refused(answer: &Answer, abandon: &str) -> Failure {
     {
         for lost in &document.abandoned {
             failure.message.push_str("\n  ");
-            failure.message.push_str(&lost.lines().replace('\n', "\n  "));
+            failure
+                .message
+                .push_str(&lost.lines().replace('\n', "\n  "));
         }
         failure.fix = Some(format!("write what keeps them, or forget them: {abandon}"));
     }

@@ -60,10 +60,7 @@ impl Diff {
             (self.flow.clone(), from, to)
         };
         let diff = TextDiff::from_lines(&from.text, &to.text);
-        let text = diff
-            .unified_diff()
-            .header(&from.name, &to.name)
-            .to_string();
+        let text = diff.unified_diff().header(&from.name, &to.name).to_string();
         let lost = lost(&from.text, &to.text);
         if context.json {
             Context::print_json(&json!({

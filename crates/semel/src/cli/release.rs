@@ -80,7 +80,11 @@ impl Lost {
 pub(super) fn print_lost(lost: &[Lost]) {
     let paint = Paint::stdout();
     for lost in lost {
-        print_line(&format!("{} {}", paint.on(Tone::Doubt, "keys:"), lost.lines()));
+        print_line(&format!(
+            "{} {}",
+            paint.on(Tone::Doubt, "keys:"),
+            lost.lines()
+        ));
     }
 }
 
@@ -91,7 +95,10 @@ pub(super) async fn releases(client: &Client, flow: &str) -> anyhow::Result<Vec<
         releases: Vec<Release>,
     }
     let path = format!("/v1/flows/{}/releases", segment(flow));
-    let listed: Listed = client.ask(Access::Existing, Call::get(path)).await?.read()?;
+    let listed: Listed = client
+        .ask(Access::Existing, Call::get(path))
+        .await?
+        .read()?;
     Ok(listed.releases)
 }
 

@@ -12,7 +12,9 @@ use crate::when;
 
 /// List releases of a flow, the newest first; without a name, what is live
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel releases\n  semel releases order-paid\n  semel releases order-paid --json")]
+#[command(
+    after_help = "EXAMPLE\n  semel releases\n  semel releases order-paid\n  semel releases order-paid --json"
+)]
 pub(crate) struct Releases {
     /// Which flow
     flow: Option<String>,

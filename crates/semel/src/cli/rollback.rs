@@ -7,14 +7,16 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::Context;
-use super::release::short;
 use super::deploy::refused;
+use super::release::short;
 use crate::client::{Access, Call, Client, segment};
 use crate::term::{print_line, shown};
 
 /// Let an earlier release of a flow take triggers again; runs keep the release they began with
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel rollback order-paid\n  semel rollback order-paid --to rel_1f0c9a3b5d7e")]
+#[command(
+    after_help = "EXAMPLE\n  semel rollback order-paid\n  semel rollback order-paid --to rel_1f0c9a3b5d7e"
+)]
 pub(crate) struct Rollback {
     /// Which flow
     flow: String,

@@ -26,7 +26,7 @@ Editors with the YAML language server complete and validate with it when a flow 
 
 impl Schema {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<u8> {
-        let schema = semel_flow::schema::schema();
+        let schema = semel_flow::schema();
         let Some(out) = self.out else {
             Context::print_json(&schema)?;
             return Ok(0);

@@ -83,7 +83,9 @@ impl Tokens {
 }
 
 async fn list(client: &Client, json: bool) -> anyhow::Result<()> {
-    let answer = client.ask(Access::Existing, Call::get("/v1/tokens")).await?;
+    let answer = client
+        .ask(Access::Existing, Call::get("/v1/tokens"))
+        .await?;
     let listed: Listed = answer.read()?;
     if json {
         return Context::print_json(&listed);

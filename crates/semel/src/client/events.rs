@@ -144,7 +144,10 @@ mod tests {
                     event: end\ndata: é\n\nevent: half\ndata: not";
         for size in [1, 2, 3, 7, 1000] {
             let found = events(text, size);
-            let found: Vec<_> = found.iter().map(|(n, d)| (n.as_str(), d.as_str())).collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|(n, d)| (n.as_str(), d.as_str()))
+                .collect();
             let wanted = [("run", "{\"a\":1}"), ("message", "x\n y"), ("end", "é")];
             assert_eq!(found, wanted, "in pieces of {size}");
         }

@@ -23,7 +23,11 @@ const FIELDS: [&str; 6] = ["rate", "burst", "concurrency", "queue", "wait", "bre
 const MOST: i64 = 1_000_000;
 
 /// Reads the table `destinations`.
-pub(super) fn read(text: &str, value: &DeValue<'_>, at: usize) -> Result<Vec<Destination>, Problem> {
+pub(super) fn read(
+    text: &str,
+    value: &DeValue<'_>,
+    at: usize,
+) -> Result<Vec<Destination>, Problem> {
     let DeValue::Table(table) = value else {
         let problem = "destinations must be a table".to_owned();
         let fix = "write [destinations.\"api.example.com\"] and below it rate = \"10/s\"";
@@ -35,7 +39,11 @@ pub(super) fn read(text: &str, value: &DeValue<'_>, at: usize) -> Result<Vec<Des
         let host = host.get_ref().to_lowercase();
         let DeValue::Table(fields) = limits.get_ref() else {
             let problem = format!("destinations.{host:?} must be a table");
-            return Err((line, problem, Some(format!("the fields are {}", FIELDS.join(", ")))));
+            return Err((
+                line,
+                problem,
+                Some(format!("the fields are {}", FIELDS.join(", "))),
+            ));
         };
         if host.is_empty() || host.contains('/') {
             let problem = format!("{host:?} is not a destination");
@@ -59,7 +67,10 @@ fn limits(text: &str, fields: &DeTable<'_>) -> Result<DestinationLimits, Problem
             "rate" => {
                 let rate = span_text(value).and_then(rate);
                 let rate = rate.ok_or_else(|| {
-                    wrong("rate must be so many in a time, such as \"10/s\", \"100/m\" or \"5/2s\"".to_owned())
+                    wrong(
+                        "rate must be so many in a time, such as \"10/s\", \"100/m\" or \"5/2s\""
+                            .to_owned(),
+                    )
                 });
                 limits.rate = Some(rate?);
             }
@@ -68,7 +79,8 @@ fn limits(text: &str, fields: &DeTable<'_>) -> Result<DestinationLimits, Problem
             "queue" => limits.queue = count(word, value).map_err(wrong)?,
             "wait" => {
                 let wait = span_text(value).and_then(|text| text.parse().ok());
-                limits.wait = wait.ok_or_else(|| wrong("wait must be a span, such as \"10s\"".to_owned()))?;
+                limits.wait =
+                    wait.ok_or_else(|| wrong("wait must be a span, such as \"10s\"".to_owned()))?;
             }
             "breaker" => limits.breaker = breaker(value).map_err(wrong)?,
             _ => {

@@ -68,7 +68,9 @@ pub(super) fn parse(text: &str) -> Result<Contents, Problem> {
                 for (member, value) in members {
                     let line = line_at(text, member.span().start);
                     let word = format!("outgoing.{}", member.get_ref());
-                    contents.settings.push(setting(&word, value.get_ref(), line)?);
+                    contents
+                        .settings
+                        .push(setting(&word, value.get_ref(), line)?);
                 }
             }
             (word, value) => {

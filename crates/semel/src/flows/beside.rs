@@ -53,6 +53,7 @@ fn same_name(name: &str, at: Span, first: &str) -> Diagnostic {
 fn same_path(path: &str, at: Span, first: &str) -> Diagnostic {
     let title = format!("another webhook has the path `{path}` too");
     let label = format!("the path is taken at {first}");
-    Diagnostic::error(F023, at, title, label)
-        .help("a request starts one flow: choose another path, or `emit` an event that both wait for")
+    Diagnostic::error(F023, at, title, label).help(
+        "a request starts one flow: choose another path, or `emit` an event that both wait for",
+    )
 }

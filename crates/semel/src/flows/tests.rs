@@ -26,7 +26,12 @@ fn names_and_paths_are_unique_among_files() {
     let files = read(&[dir.path().to_owned()]).unwrap();
     let found: Vec<_> = files.iter().map(codes).collect();
     assert_eq!(found, [&[][..], &["F023"], &["F022"]]);
-    let label = &files[1].found.iter().find(|it| it.code == "F023").unwrap().label;
+    let label = &files[1]
+        .found
+        .iter()
+        .find(|it| it.code == "F023")
+        .unwrap()
+        .label;
     assert!(label.contains("a.yaml:3:18"), "{label}");
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_server::{App, DeployError, DeployOptions, DeployStatus};
+use semel_server::{App, DeployError, DeployOptions, DeployStatus, release_text};
 
 use crate::failure::Failure;
 use crate::flows::{self, FlowFile};
@@ -31,7 +31,10 @@ pub(super) async fn deploy(app: &App, folder: &Path) -> anyhow::Result<()> {
     }
     if !wrong.is_empty() {
         let names: Vec<_> = wrong.iter().map(|file| file.name()).collect();
-        let message = format!("nothing is served: there are errors in {}", names.join(", "));
+        let message = format!(
+            "nothing is served: there are errors in {}",
+            names.join(", ")
+        );
         return Err(Failure::failed(message)
             .fix(format!("semel check {}", folder.display()))
             .into());
@@ -95,7 +98,7 @@ fn told(file: &FlowFile, outcome: Outcome) -> bool {
             false
         }
         Ok(deployed) => {
-            let (flow, release) = (shown(&deployed.flow), deployed.release.text());
+            let (flow, release) = (shown(&deployed.flow), release_text(deployed.release));
             say!("semel: {name}: {flow} is live as {release}");
             false
         }
@@ -124,7 +127,9 @@ fn tell_strays(app: &App, files: &[FlowFile]) {
     strays.sort_unstable();
     for name in strays {
         let name = shown(name);
-        say!("semel: warning: {name} is live, but no file of the folder has it; to end it: semel flows retire {name}");
+        say!(
+            "semel: warning: {name} is live, but no file of the folder has it; to end it: semel flows retire {name}"
+        );
     }
 }
 
@@ -181,7 +186,10 @@ async fn take_up(app: &App, folder: &Path, changed: &[&PathBuf]) {
     for file in touched {
         tell_found(file);
         if file.has_errors() {
-            say!("semel: error: {} is not deployed; what is live stays as it is", file.name());
+            say!(
+                "semel: error: {} is not deployed; what is live stays as it is",
+                file.name()
+            );
         } else {
             sound.push(file);
         }
