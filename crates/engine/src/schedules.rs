@@ -150,6 +150,7 @@ fn start(
         by,
         event,
         canonical: None,
+        raw: None,
         at: tick,
         from: None,
         key,

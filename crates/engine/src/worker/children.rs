@@ -354,6 +354,7 @@ impl Active {
             by,
             event,
             canonical: None,
+            raw: None,
             at: self.state.opening.at,
             from: Some(self.identity.id.as_ref().into()),
             key: None,

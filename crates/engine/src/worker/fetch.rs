@@ -267,6 +267,7 @@ impl Active {
             by: Origin::Sync,
             event: item,
             canonical: None,
+            raw: None,
             at: self.state.opening.at,
             from: Some(self.identity.id.as_ref().into()),
             key: None,
