@@ -1,7 +1,7 @@
 //! Every code that a message about a flow can carry, with its page.
 //!
 //! Codes are stable: tools match on them, and a retired one is never given a new meaning. `F` is
-//! the file as it is written, `K` its keys and what follows from them.
+//! the file as it is written, `K` its keys and what follows from them, `X` its expressions.
 
 /// A code and what it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,12 @@ codes! {
     F019 "`${{ }}` where text is taken as it is"
     F020 "an address that cannot be called"
     F021 "a question that may change something"
+    X001 "an expression cannot be read"
+    X002 "an expression is too long or nested too deeply"
+    X003 "there is no such function"
+    X004 "a function is given the wrong number of values"
+    X005 "an expression in text is not closed"
+    X006 "the pattern of `matches` cannot be used"
 }
 
 impl Code {

@@ -27,7 +27,7 @@ use eval::Evaluation;
 use parse::Place;
 
 pub use fuel::{MAX_ITEMS, MAX_TEXT_BYTES};
-pub use functions::Function;
+pub use functions::{Function, Pattern};
 pub use template::{KeyFault, Part, Template};
 
 /// The longest expression, in bytes.

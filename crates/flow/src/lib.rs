@@ -22,8 +22,8 @@ mod lower;
 pub mod model;
 mod near;
 pub mod render;
-pub mod size;
 pub mod schedule;
+pub mod size;
 pub mod value;
 mod yaml;
 

@@ -1,14 +1,12 @@
 //! An expression as a tree, for whoever evaluates it or asks what it depends on.
 //!
-//! Made by [`super::parse`] alone. The invariant: no tree is nested deeper than
+//! Made by [`Expr::parse`](super::Expr::parse) alone. The invariant: no tree is nested deeper than
 //! [`MAX_DEPTH`](super::MAX_DEPTH), so walking one by recursion is safe. That is why a chain of
 //! `+` is one node with many operands and not a tower.
 
 use std::sync::Arc;
 
-use regex::Regex;
-
-use super::functions::Function;
+use super::functions::{Function, Pattern};
 use crate::diagnostic::Span;
 use crate::value::Value;
 
@@ -102,7 +100,7 @@ pub enum Node {
         /// What it is given; a receiver comes first.
         args: Vec<Ast>,
         /// The pattern of `matches`, if it is written out.
-        pattern: Option<Regex>,
+        pattern: Option<Pattern>,
     },
     /// `default(it, fallback)`: the fallback if `it` is missing or null.
     Default {

@@ -14,9 +14,8 @@ use super::Names;
 use super::ast::{Ast, Node};
 use super::fault::{Fault, FaultKind, Outcome, secret, wrong};
 use super::fuel::Fuel;
-use super::functions::{Call, Function};
+use super::functions::{Call, Function, Pattern};
 use crate::value::{Map, Piece, Value};
-use regex::Regex;
 
 pub(super) use arith::instant;
 pub(super) use compare::{equal, order, rank};
@@ -101,12 +100,17 @@ impl<'n> Evaluation<'n> {
                 args,
                 pattern,
             } => self.call(function, args, pattern.as_ref(), locals),
-            Node::Default { it, fallback } => match self.value(it, locals) {
-                Ok(Value::Null) => self.value(fallback, locals),
-                Err(fault) if fault.kind() == FaultKind::Missing => self.value(fallback, locals),
-                found => found,
-            },
+            Node::Default { it, fallback } => self.default(it, fallback, locals),
             Node::Each(each) => self.each(each, locals),
+        }
+    }
+
+    /// `default(it, fallback)`: only what is missing or null is replaced, nothing that is wrong.
+    fn default(&mut self, it: &Ast, fallback: &Ast, locals: Locals<'_>) -> Outcome {
+        match self.value(it, locals) {
+            Ok(Value::Null) => self.value(fallback, locals),
+            Err(fault) if fault.kind() == FaultKind::Missing => self.value(fallback, locals),
+            found => found,
         }
     }
 
@@ -166,7 +170,7 @@ impl<'n> Evaluation<'n> {
         &mut self,
         function: &'static Function,
         args: &[Ast],
-        pattern: Option<&Regex>,
+        pattern: Option<&Pattern>,
         locals: Locals<'_>,
     ) -> Outcome {
         // Nearly every call has at most three arguments: no need to ask for memory.

@@ -8,12 +8,12 @@ mod convert;
 mod encode;
 mod list;
 mod math;
+mod pattern;
 mod text;
 mod time;
 
-use regex::{Regex, RegexBuilder};
-
 pub(super) use encode::json;
+pub use pattern::Pattern;
 
 use super::Names;
 use super::eval::misfit;
@@ -36,7 +36,7 @@ pub struct Function {
 pub(super) struct Call<'c> {
     pub(super) name: &'static str,
     pub(super) args: &'c [Value],
-    pub(super) pattern: Option<&'c Regex>,
+    pub(super) pattern: Option<&'c Pattern>,
     pub(super) names: &'c dyn Names,
     pub(super) fuel: &'c mut Fuel,
 }
@@ -101,48 +101,6 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 pub(super) fn known_elsewhere(name: &str) -> Option<&'static str> {
     let known = ELSEWHERE.iter().find(|(theirs, _)| *theirs == name);
     known.map(|(_, ours)| *ours)
-}
-
-/// The longest pattern, in bytes.
-const MAX_PATTERN_BYTES: usize = 1000;
-/// The most memory that a pattern may need when it is made ready.
-const MAX_PATTERN_MEMORY: usize = 1 << 18;
-
-/// Why a pattern cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum PatternError {
-    /// Over the limit.
-    #[error("the pattern has {bytes} bytes; the limit is {MAX_PATTERN_BYTES}")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-    },
-    /// Not a pattern, or one that would take too much memory.
-    #[error("{}", last_line(.source))]
-    Unreadable {
-        /// What the reader of patterns says.
-        #[from]
-        source: regex::Error,
-    },
-}
-
-/// The reader of patterns draws carets of its own; the reason stands in the last line.
-fn last_line(error: &regex::Error) -> String {
-    let text = error.to_string();
-    let line = text.lines().last().unwrap_or_default();
-    line.trim_start_matches("error: ").to_owned()
-}
-
-/// A pattern made ready; matching takes time in proportion to the text.
-pub(super) fn pattern(text: &str) -> Result<Regex, PatternError> {
-    if text.len() > MAX_PATTERN_BYTES {
-        return Err(PatternError::TooLong { bytes: text.len() });
-    }
-    Ok(RegexBuilder::new(text)
-        .size_limit(MAX_PATTERN_MEMORY)
-        .dfa_size_limit(MAX_PATTERN_MEMORY)
-        .nest_limit(32)
-        .build()?)
 }
 
 impl Function {

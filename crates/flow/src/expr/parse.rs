@@ -58,8 +58,8 @@ pub(super) fn parse(source: &str, place: Place) -> Result<Ast, Diagnostic> {
     if source.trim().is_empty() {
         return Err(fault::empty(place));
     }
-    let brackets =
-        Brackets::of(source, MAX_DEPTH).map_err(|deep| fault::too_deep(place, deep.at))?;
+    let brackets = Brackets::of(source, MAX_DEPTH)
+        .map_err(|deep| fault::too_deep(place, (deep.at, deep.at + 1)))?;
     let (tree, info) = GRAMMAR
         .parser()
         .enable_ident_escape_syntax(true)

@@ -4,16 +4,19 @@
 //! every value is one part or a piece of one, whatever stands in it, so that two different lists of
 //! values never give the same key.
 
+mod rendering;
+
 use std::sync::Arc;
 
 use semel_ledger::{Key, KeyError};
 
-use super::fuel::{Fuel, MAX_TEXT_BYTES};
-use super::functions::json;
+use super::fuel::MAX_TEXT_BYTES;
 use super::scan::{Token, token};
 use super::{EvalError, Expr, Names};
-use crate::diagnostic::{Diagnostic, Level, Span};
-use crate::value::{Piece, Value};
+use crate::codes::X005;
+use crate::diagnostic::{Diagnostic, Span};
+use crate::value::Value;
+use rendering::Rendering;
 
 /// Text with expressions in it.
 #[derive(Clone, Debug)]
@@ -84,7 +87,10 @@ impl Template {
             }
             plain.push_str(&text[at..open]);
             let start = open + OPEN.len();
-            let end = end_of(text, start).ok_or_else(|| unclosed(place(open, start)))?;
+            let end = end_of(text, start).map_err(|quote| match quote {
+                Some(quote) => unclosed_text(place(open, start), place(quote, quote + 1)),
+                None => unclosed(place(open, start)),
+            })?;
             if !plain.is_empty() {
                 parts.push(Part::Text(std::mem::take(&mut plain).into()));
             }
@@ -156,10 +162,10 @@ impl Template {
         let mut rendering = Rendering::default();
         for part in &self.parts {
             match part {
-                Part::Text(text) => rendering.text.push_str(text),
-                Part::Expr(expr) => rendering.add(expr, &value_of(expr)?)?,
+                Part::Text(text) => rendering.text(text),
+                Part::Expr(expr) => rendering.value(expr, &value_of(expr)?)?,
             }
-            if rendering.text.len() > MAX_TEXT_BYTES {
+            if rendering.bytes() > MAX_TEXT_BYTES {
                 return Err(EvalError {
                     message: format!("the text has more than {MAX_TEXT_BYTES} bytes"),
                     span: self.span,
@@ -197,66 +203,6 @@ impl Template {
     }
 }
 
-/// Text under way, with the secrets in it.
-#[derive(Default)]
-struct Rendering {
-    pieces: Vec<Piece>,
-    /// What comes after the last secret.
-    text: String,
-}
-
-impl Rendering {
-    fn add(&mut self, expr: &Expr, value: &Value) -> Result<(), EvalError> {
-        let error = |message: String| EvalError {
-            message,
-            span: expr.span,
-        };
-        match value {
-            Value::Null => {
-                let message = format!(
-                    "`{}` is null and cannot stand in text; write `default({}, \"…\")`",
-                    expr.source, expr.source
-                );
-                return Err(error(message));
-            }
-            Value::Text(text) => self.text.push_str(text),
-            Value::Sealed(pieces) => {
-                for piece in pieces.iter() {
-                    match piece {
-                        Piece::Plain(text) => self.text.push_str(text),
-                        secret @ Piece::Secret(_) => {
-                            self.flush();
-                            self.pieces.push(secret.clone());
-                        }
-                    }
-                }
-            }
-            Value::List(_) | Value::Map(_) => {
-                let text = json(value, &mut Fuel::full());
-                let text = text.map_err(|fault| fault.into_error(expr.span))?;
-                self.text.push_str(&text);
-            }
-            other => self.text.push_str(&other.shown()),
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) {
-        if !self.text.is_empty() {
-            let text = std::mem::take(&mut self.text);
-            self.pieces.push(Piece::Plain(text.into()));
-        }
-    }
-
-    fn into_value(mut self) -> Value {
-        if self.pieces.is_empty() {
-            return Value::Text(self.text.into());
-        }
-        self.flush();
-        Value::Sealed(self.pieces.into())
-    }
-}
-
 fn key_text(expr: &Expr, value: &Value) -> Result<String, KeyFault> {
     let kind = match value {
         Value::Text(text) if text.trim().is_empty() => "empty",
@@ -274,38 +220,34 @@ fn key_text(expr: &Expr, value: &Value) -> Result<String, KeyFault> {
     })
 }
 
-/// Where the `}}` stands that ends the expression: not within text, nor closing an object.
-fn end_of(text: &str, start: usize) -> Option<usize> {
+/// Where the `}}` stands that ends the expression: not within text, nor closing an object. If there
+/// is none, where text starts that does not end, if there is one.
+fn end_of(text: &str, start: usize) -> Result<usize, Option<usize>> {
     let bytes = text.as_bytes();
     let mut braces = 0_usize;
     let mut at = start;
     while at < bytes.len() {
         if braces == 0 && bytes[at..].starts_with(b"}}") {
-            return Some(at);
+            return Ok(at);
         }
         let (token, next) = token(bytes, at);
         match token {
             Token::Open(b'{') => braces += 1,
             Token::Close(b'}') => braces = braces.saturating_sub(1),
-            Token::Unclosed => return None,
+            Token::Unclosed => return Err(Some(at)),
             _ => {}
         }
         at = next;
     }
-    None
+    Err(None)
 }
 
 fn unclosed(at: Span) -> Diagnostic {
-    Diagnostic {
-        code: "X005",
-        level: Level::Error,
-        title: "expression is not closed".to_owned(),
-        at,
-        label: "`}}` is missing".to_owned(),
-        also: Vec::new(),
-        help: vec![
-            "close it with `}}`".to_owned(),
-            format!("for a literal `{OPEN}` write `{LITERAL}`"),
-        ],
-    }
+    Diagnostic::error(X005, at, "expression is not closed", "`}}` is missing")
+        .help("close it with `}}`")
+        .help(format!("for a literal `{OPEN}` write `{LITERAL}`"))
+}
+
+fn unclosed_text(at: Span, quote: Span) -> Diagnostic {
+    unclosed(at).also(quote, "text that does not end begins here")
 }

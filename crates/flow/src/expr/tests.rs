@@ -1,6 +1,14 @@
 //! Expressions from the outside: text in, value or message out.
 
 mod basics;
+mod functions;
+mod limits;
+mod messages;
+mod oracle;
+mod page;
+mod random;
+mod secrets;
+mod spellings;
 mod templates;
 
 use std::collections::BTreeMap;

@@ -65,7 +65,11 @@ static HTTP_FIELDS: [Field; 23] = [
         Is::Whole { min: 0, max: 20 },
         "How many redirects to follow. Left out, 5 for `get` and `head`, else none.",
     ),
-    field("limit", Is::Size, "The longest answer. Left out, `10MiB`."),
+    field(
+        "limit",
+        Is::Size,
+        "The longest answer, at most `16MiB`. Left out, `1MiB`.",
+    ),
     field(
         "expect",
         Is::Statuses,

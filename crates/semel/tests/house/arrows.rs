@@ -14,7 +14,7 @@ struct Rule {
     nowhere: &'static [&'static str],
 }
 
-const RULES: [Rule; 7] = [
+const RULES: [Rule; 8] = [
     Rule {
         name: "semel-ledger",
         ours: &[],
@@ -32,6 +32,12 @@ const RULES: [Rule; 7] = [
         ours: &["semel-flow", "semel-ledger"],
         never: &[],
         nowhere: &["axum", "hyper", "rusqlite", "tokio-postgres"],
+    },
+    Rule {
+        name: "semel-steps",
+        ours: &["semel-act", "semel-flow", "semel-ledger"],
+        never: &[],
+        nowhere: &["axum", "rusqlite", "tokio-postgres"],
     },
     Rule {
         name: "semel-store",

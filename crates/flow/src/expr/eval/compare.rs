@@ -33,7 +33,13 @@ pub(super) fn contains(item: &Value, of: &Value, fuel: &mut Fuel) -> Outcome {
             Ok(Value::Bool(false))
         }
         (Value::Text(name), Value::Map(map)) => Ok(Value::Bool(map.contains_key(name))),
-        (_, Value::Map(_)) => Ok(Value::Bool(false)),
+        (Value::Int(_) | Value::Decimal(_) | Value::Bool(_), Value::Map(_)) => {
+            Ok(Value::Bool(false))
+        }
+        (other, Value::Map(_)) => Err(wrong(format!(
+            "the members of an object have text as names, not {}",
+            other.kind()
+        ))),
         (Value::Text(_), Value::Text(_)) => Err(wrong(
             "`in` looks into lists and objects; for text write `text.contains(part)`",
         )),

@@ -51,7 +51,6 @@ fn int(call: &mut Call<'_>) -> Outcome {
             .parse()
             .map(Value::Int)
             .map_err(|_| wrong("`int` needs text that is a whole number, such as \"42\"")),
-        Value::Bool(bool) => Ok(Value::Int((*bool).into())),
         Value::Time(time) => Ok(Value::Int(time.0.div_euclid(1000))),
         Value::Span(millis) => Ok(Value::Int(millis / 1000)),
         _ => Err(call.misfit(0, "a number, text or a time")),

@@ -1,7 +1,7 @@
 //! Text. Places and lengths count characters (code points), as in CEL.
 
-use super::{Call, Function, pattern};
-use crate::expr::fault::{Outcome, wrong};
+use super::{Call, Function, Pattern};
+use crate::expr::fault::{Outcome, secret, wrong};
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -72,15 +72,14 @@ fn ends_with(call: &mut Call<'_>) -> Outcome {
 
 fn matches(call: &mut Call<'_>) -> Outcome {
     let (text, written) = two(call)?;
-    // The worst pattern costs as many looks at each byte as it is long.
-    call.fuel
-        .use_up((text.len() / 16 + 1) * (written.len() / 16 + 1))?;
-    if let Some(pattern) = call.pattern {
-        return Ok(Value::Bool(pattern.is_match(text)));
-    }
-    call.fuel.use_up(1000 + written.len() * 10)?;
-    let made = pattern(written).map_err(|error| wrong(error.to_string()))?;
-    Ok(Value::Bool(made.is_match(text)))
+    let found = if let Some(pattern) = call.pattern {
+        pattern.is_match(text, call.fuel)?
+    } else {
+        call.fuel.use_up(1000 + written.len() * 10)?;
+        let pattern = Pattern::new(written).map_err(|error| wrong(error.to_string()))?;
+        pattern.is_match(text, call.fuel)?
+    };
+    Ok(Value::Bool(found))
 }
 
 fn lower(call: &mut Call<'_>) -> Outcome {
@@ -133,8 +132,13 @@ fn join(call: &mut Call<'_>) -> Outcome {
     let mut text = String::new();
     for (index, item) in items.iter().enumerate() {
         let Value::Text(part) = item else {
-            let what = format!("`join` needs a list of text; item {index} is");
-            return Err(crate::expr::eval::misfit(&what, item));
+            return Err(match item {
+                Value::Sealed(_) => secret(),
+                other => wrong(format!(
+                    "`join` needs a list of text, but item {index} is {}",
+                    other.kind()
+                )),
+            });
         };
         call.fuel.use_up(1)?;
         let between = if index > 0 { separator } else { "" };

@@ -7,7 +7,7 @@ use super::fault;
 use super::lower::{Lowered, Lowering, Result};
 use crate::diagnostic::Span;
 use crate::expr::ast::{Ast, Each, Node, What};
-use crate::expr::functions::{self, Function, pattern};
+use crate::expr::functions::{self, Function, Pattern};
 use crate::value::Value;
 
 /// How the macros are written.
@@ -104,11 +104,8 @@ impl Lowering<'_> {
         match self.child(member, depth)?.node {
             Node::Select { of, name } => Ok(Node::Has { of, name }),
             Node::Secret(_) => Err(fault::syntax(at, "a secret can only be sent")),
-            _ => Err(fault::syntax_helped(
-                at,
-                "asks for a member of an object",
-                "write `has(event.member)`",
-            )),
+            _ => Err(fault::syntax(at, "asks for a member of an object")
+                .help("write `has(event.member)`")),
         }
     }
 
@@ -122,11 +119,11 @@ impl Lowering<'_> {
     ) -> Result<Node> {
         let (start, end) = self.token(name.id);
         let Expr::Ident(name) = &name.expr else {
-            return Err(fault::syntax_helped(
+            return Err(fault::syntax(
                 self.place.span(start, end),
                 "a plain name for the item is due here",
-                "write it like `list.filter(item, item.ok)`",
-            ));
+            )
+            .help("write it like `list.filter(item, item.ok)`"));
         };
         if name == "secrets" {
             let span = self.place.span(start, end);
@@ -164,7 +161,7 @@ fn plain(function: &'static Function, args: Vec<Ast>) -> Result<Node> {
     let pattern = match (function.name, args.get(1)) {
         ("matches", Some(second)) => match &second.node {
             Node::Literal(Value::Text(text)) => Some(
-                pattern(text)
+                Pattern::new(text)
                     .map_err(|error| fault::bad_pattern(second.span, error.to_string()))?,
             ),
             _ => None,

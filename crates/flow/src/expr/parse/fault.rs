@@ -3,43 +3,17 @@
 use cel::parser::ParseError;
 
 use super::Place;
-use crate::diagnostic::{Diagnostic, Level, Span};
+use crate::codes::{X001, X002, X003, X004, X006};
+use crate::diagnostic::{Diagnostic, Span};
 use crate::expr::functions;
+use crate::expr::scan::{Token, token};
 use crate::expr::{MAX_DEPTH, MAX_EXPR_BYTES};
 use crate::near::nearest;
 
-pub(super) fn error(code: &'static str, title: String, at: Span, label: String) -> Diagnostic {
-    Diagnostic {
-        code,
-        level: Level::Error,
-        title,
-        at,
-        label,
-        also: Vec::new(),
-        help: Vec::new(),
-    }
-}
-
-fn helped(mut diagnostic: Diagnostic, help: impl Into<String>) -> Diagnostic {
-    diagnostic.help.push(help.into());
-    diagnostic
-}
+const NAME_PARTS: &str = "name parts of it under `let:`";
 
 pub(super) fn syntax(at: Span, label: impl Into<String>) -> Diagnostic {
-    error(
-        "X001",
-        "expression cannot be read".to_owned(),
-        at,
-        label.into(),
-    )
-}
-
-pub(super) fn syntax_helped(
-    at: Span,
-    label: impl Into<String>,
-    help: impl Into<String>,
-) -> Diagnostic {
-    helped(syntax(at, label), help)
+    Diagnostic::error(X001, at, "expression cannot be read", label)
 }
 
 pub(super) fn empty(place: Place) -> Diagnostic {
@@ -48,47 +22,38 @@ pub(super) fn empty(place: Place) -> Diagnostic {
 
 pub(super) fn too_long(bytes: usize, place: Place) -> Diagnostic {
     let title = format!("expression has {bytes} bytes; the limit is {MAX_EXPR_BYTES}");
-    let label = "too long to be read, by people as well".to_owned();
-    helped(
-        error("X002", title, place.span, label),
-        "name parts of it under `let:`",
-    )
+    let label = "too long to be read, by people as well";
+    Diagnostic::error(X002, place.span, title, label).help(NAME_PARTS)
 }
 
-pub(super) fn too_deep(place: Place, at: usize) -> Diagnostic {
+/// Too deep at a bracket or another sign, whose offsets are given.
+pub(super) fn too_deep(place: Place, sign: (usize, usize)) -> Diagnostic {
     let title = format!("expression is nested deeper than {MAX_DEPTH}");
-    let label = "one level too many".to_owned();
-    helped(
-        error("X002", title, place.span(at, at + 1), label),
-        "name parts of it under `let:`",
-    )
+    let span = place.span(sign.0, sign.1);
+    Diagnostic::error(X002, span, title, "one level too many").help(NAME_PARTS)
 }
 
 /// What the parser could not read: its first complaint.
 pub(super) fn unreadable(source: &str, place: Place, errors: &[ParseError]) -> Diagnostic {
-    let first = errors.iter().find(|error| error.pos.0 > 0);
-    let Some(first) = first else {
-        // Only its own limit on recursion has no place.
-        return too_deep(place, 0);
+    let Some(first) = errors.first() else {
+        return syntax(place.span, "not an expression");
     };
     let at = offset(source, first.pos);
+    if first.msg.contains("Recursion limit") {
+        return too_deep(place, sign_at(source, at));
+    }
     if let Some((start, sign, why, instead)) = slip(source, at) {
         let span = place.span(start, start + sign.len());
-        return syntax_helped(span, format!("`{sign}` is {why}"), instead);
+        return syntax(span, format!("`{sign}` is {why}")).help(instead);
     }
     if at >= source.trim_end().len() {
-        let end = source.trim_end().len();
-        return syntax(
-            place.span(end.saturating_sub(1), end),
-            "the expression ends too early",
-        );
+        let (start, end) = sign_at(source.trim_end(), source.len());
+        return syntax(place.span(start, end), "the expression ends too early");
     }
     let word = word_at(source, at);
     let span = place.span(at, at + word.len());
     match first.msg.as_str() {
-        message if message.contains("string literal") => {
-            syntax(span, "this text cannot be read; check its escapes")
-        }
+        message if message.contains("string literal") => unreadable_text(source, at, place),
         message if message.contains("int literal") => syntax(
             span,
             "out of range; whole numbers go up to 9223372036854775807",
@@ -96,8 +61,17 @@ pub(super) fn unreadable(source: &str, place: Place, errors: &[ParseError]) -> D
         message if message.contains("reserved identifier") => {
             syntax(span, format!("`{word}` is reserved and cannot be a name"))
         }
-        _ if word.starts_with(['"', '\'']) => syntax(span, "text that does not end"),
+        _ if word.starts_with(['"', '\'']) => unreadable_text(source, at, place),
         _ => syntax(span, format!("`{word}` is not expected here")),
+    }
+}
+
+/// Text that does not end, or that ends and so must have a wrong escape.
+fn unreadable_text(source: &str, at: usize, place: Place) -> Diagnostic {
+    match token(source.as_bytes(), at) {
+        (Token::Unclosed, end) => syntax(place.span(at, end), "text that does not end"),
+        (_, end) => syntax(place.span(at, end), "text with an escape that is not known")
+            .help("write `\\\\` for a backslash, or `r` before the text to have no escapes"),
     }
 }
 
@@ -141,6 +115,12 @@ fn offset(source: &str, (line, column): (isize, isize)) -> usize {
         .map_or(source.len(), |(at, _)| start + at)
 }
 
+/// The offsets of the character at that place, or of the last one.
+fn sign_at(source: &str, at: usize) -> (usize, usize) {
+    let start = source.floor_char_boundary(at.min(source.len().saturating_sub(1)));
+    (start, source.ceil_char_boundary(start + 1))
+}
+
 /// The word, the text or the single sign at that place.
 fn word_at(source: &str, at: usize) -> &str {
     let rest = &source[at..];
@@ -157,33 +137,21 @@ fn word_at(source: &str, at: usize) -> &str {
 
 pub(super) fn unknown_function(name: &str, at: Span) -> Diagnostic {
     let title = format!("there is no function `{name}`");
-    let unknown = error("X003", title, at, "not known here".to_owned());
-    let near = nearest(name, functions::names());
-    let near = near.or_else(|| functions::known_elsewhere(name));
-    match near {
-        Some(near) => helped(unknown, format!("did you mean `{near}`?")),
-        None => helped(unknown, "docs/expressions.md lists them all"),
-    }
+    let near = functions::known_elsewhere(name).or_else(|| nearest(name, functions::names()));
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "docs/expressions.md lists them all".to_owned(),
+    };
+    Diagnostic::error(X003, at, title, "not known here").help(help)
 }
 
+/// A function that is given the wrong number of values.
 pub(super) fn counted(name: &str, usage: &str, given: usize, at: Span) -> Diagnostic {
-    let values = if given == 1 {
-        "1 value"
-    } else {
-        &format!("{given} values")
-    };
-    let title = format!("`{name}` is given {values}");
-    helped(
-        error("X004", title, at, "not what it takes".to_owned()),
-        format!("write {usage}"),
-    )
+    let s = if given == 1 { "" } else { "s" };
+    let title = format!("`{name}` is given {given} value{s}");
+    Diagnostic::error(X004, at, title, "not what it takes").help(format!("write {usage}"))
 }
 
 pub(super) fn bad_pattern(at: Span, reason: String) -> Diagnostic {
-    error(
-        "X006",
-        "pattern of `matches` cannot be used".to_owned(),
-        at,
-        reason,
-    )
+    Diagnostic::error(X006, at, "pattern of `matches` cannot be used", reason)
 }

@@ -3,7 +3,7 @@
 //! The parser knows one token of each node, such as the `.` or the `(`; from it, the operands and
 //! the brackets follow where the node starts and ends.
 
-use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, SourceInfo, operators};
+use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedEntryExpr, IdedExpr, SourceInfo, operators};
 
 use super::chain::{arithmetic, comparison};
 use super::{Place, fault};
@@ -55,7 +55,7 @@ impl Lowering<'_> {
     pub(super) fn lower(&self, tree: &IdedExpr, depth: usize) -> Result<Lowered> {
         let (start, end) = self.token(tree.id);
         if depth >= MAX_DEPTH {
-            return Err(fault::too_deep(self.place, start));
+            return Err(fault::too_deep(self.place, (start, end)));
         }
         let whole = |node| Lowered {
             node,
@@ -68,11 +68,11 @@ impl Lowering<'_> {
             Expr::Ident(name) => {
                 let name = name.trim_start_matches('.');
                 if name == "secrets" {
-                    return Err(fault::syntax_helped(
+                    return Err(fault::syntax(
                         self.place.span(start, end),
                         "all secrets at once have no value",
-                        "write `secrets.NAME`",
-                    ));
+                    )
+                    .help("write `secrets.NAME`"));
                 }
                 Ok(whole(Node::Ident(name.into())))
             }
@@ -86,14 +86,7 @@ impl Lowering<'_> {
                 })
             }
             Expr::Map(map) => {
-                let mut members = Vec::with_capacity(map.entries.len());
-                for entry in &map.entries {
-                    if let EntryExpr::MapEntry(entry) = &entry.expr {
-                        let name = self.lower(&entry.key, depth + 1)?;
-                        let value = self.lower(&entry.value, depth + 1)?;
-                        members.push((self.placed(name), self.placed(value)));
-                    }
-                }
+                let members = self.members(&map.entries, depth)?;
                 let end = self.brackets.end(start);
                 Ok(Lowered {
                     end,
@@ -101,11 +94,11 @@ impl Lowering<'_> {
                 })
             }
             Expr::Call(call) => self.call(tree, call, depth),
-            Expr::Struct(_) => Err(fault::syntax_helped(
+            Expr::Struct(_) => Err(fault::syntax(
                 self.place.span(start, end),
                 "an object has no type name before it",
-                "write `{\"name\": value}`",
-            )),
+            )
+            .help("write `{\"name\": value}`")),
             Expr::Comprehension(_) | Expr::Unspecified => Err(fault::syntax(
                 self.place.span(start, end),
                 "not part of an expression",
@@ -116,6 +109,18 @@ impl Lowering<'_> {
     pub(super) fn all(&self, trees: &[IdedExpr], depth: usize) -> Result<Vec<Ast>> {
         let lowered = trees.iter().map(|tree| self.lower(tree, depth + 1));
         lowered.map(|one| one.map(|one| self.placed(one))).collect()
+    }
+
+    fn members(&self, entries: &[IdedEntryExpr], depth: usize) -> Result<Vec<(Ast, Ast)>> {
+        let mut members = Vec::with_capacity(entries.len());
+        for entry in entries {
+            if let EntryExpr::MapEntry(entry) = &entry.expr {
+                let name = self.lower(&entry.key, depth + 1)?;
+                let value = self.lower(&entry.value, depth + 1)?;
+                members.push((self.placed(name), self.placed(value)));
+            }
+        }
+        Ok(members)
     }
 
     fn select(&self, of: &IdedExpr, name: &str, dot: usize, depth: usize) -> Result<Lowered> {

@@ -241,3 +241,40 @@ fn macros() {
         ("[n].map(n, n + 1)", "[8]"),
     ]);
 }
+
+/// Names whose roots are too large to be made.
+struct Lazy;
+
+impl Names for Lazy {
+    fn get(&self, name: &str) -> Option<Value> {
+        assert_ne!(name, "steps", "the whole root was asked for");
+        None
+    }
+
+    fn member(&self, root: &str, member: &str) -> Option<Value> {
+        (root == "steps" && member == "invoice").then(|| json("{\"result\": 5}"))
+    }
+
+    fn now(&self) -> Time {
+        Time(0)
+    }
+
+    fn random(&self) -> [u8; 16] {
+        [0; 16]
+    }
+}
+
+#[test]
+fn a_member_is_asked_for_without_its_root() {
+    for (source, expected) in [
+        ("steps.invoice.result + 1", Value::Int(6)),
+        ("has(steps.invoice)", Value::Bool(true)),
+        (
+            "[{\"invoice\": 9}].map(steps, steps.invoice)[0]",
+            Value::Int(9),
+        ),
+        ("default(nothing.here, 1)", Value::Int(1)),
+    ] {
+        assert_eq!(parse(source).eval(&Lazy), Ok(expected), "{source}");
+    }
+}

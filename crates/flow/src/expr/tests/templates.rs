@@ -124,13 +124,17 @@ fn carets_stand_under_the_expression() {
         }
     );
 
-    for open in ["a ${{ event.id", "a ${{ '}}", "a ${{ {\"b\": 1 }}"] {
+    for (open, quote) in [
+        ("a ${{ event.id", None),
+        ("a ${{ {\"b\": 1 }}", None),
+        ("a ${{ x + '}} b", Some(10)),
+        ("a ${{ x + '\n}} b", Some(10)),
+    ] {
         let error = Template::parse(open, whole(open), true).expect_err(open);
-        assert_eq!(
-            (error.code, error.at),
-            ("X005", Span { start: 2, end: 5 }),
-            "{open}"
-        );
+        let due = ("X005", Span { start: 2, end: 5 });
+        assert_eq!((error.code, error.at), due, "{open}");
+        let found = error.also.first().map(|(span, _)| span.start);
+        assert_eq!(found, quote, "{open}");
     }
     let error = Template::parse("a ${{ }}", whole("a ${{ }}"), true).expect_err("empty");
     assert_eq!((error.code, error.at), ("X001", Span { start: 2, end: 8 }));
