@@ -18,7 +18,7 @@ use semel_flow::model::{Flow, Retry, Step};
 use semel_ledger::{EffectId, Fence, Millis, Time};
 use semel_store::run::RunState;
 
-pub(crate) use begin::window;
+pub(crate) use begin::{KEPT_SECRET, window};
 pub(crate) use recover::{MAX_PROBES, lookup};
 
 use crate::journal::{Ending, Happening};
@@ -392,7 +392,6 @@ pub fn names<'n>(
         now: scene.now,
         seed: scene.seed,
         more,
-        depth: std::cell::Cell::new(0),
         drawn: std::cell::Cell::new(0),
     }
 }

@@ -76,6 +76,7 @@ pub(crate) struct Inner {
     pub(crate) due: Notify,
     /// The runs in this node's hands, to tell them that mail came.
     pub(crate) held: Mutex<HashMap<RunId, Arc<Notify>>>,
+    pub(crate) outers: load::Outers,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) moved: broadcast::Sender<Moved>,
     works: Mutex<JoinSet<()>>,
@@ -108,6 +109,7 @@ impl Engine {
                 room,
                 due: Notify::new(),
                 held: Mutex::default(),
+                outers: load::Outers::default(),
                 stopping: watch::Sender::new(false),
                 moved: broadcast::Sender::new(FOLLOWED),
                 works: Mutex::new(JoinSet::new()),
@@ -215,6 +217,19 @@ impl Engine {
                 "some acts did not end in time; they are unknown until looked up or decided"
             );
         }
+    }
+}
+
+impl Engine {
+    /// Ends everything at once, as a kill does: for tests and simulations.
+    pub fn kill(&self) {
+        self.inner.stopping.send_replace(true);
+        let mut works = self
+            .inner
+            .works
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        works.abort_all();
     }
 }
 

@@ -32,6 +32,12 @@ impl Kept {
         if text::at_most(&value, INLINE_BYTES) {
             return Kept::Is(value);
         }
+        Kept::apart(&value, contents)
+    }
+
+    /// Keeps a value as a blob, however short: for what is not needed whenever the journal is read.
+    #[must_use]
+    pub fn apart(value: &Value, contents: &mut Vec<Vec<u8>>) -> Kept {
         let text = value.to_json();
         let blob = BlobRef::of(text.as_bytes());
         contents.push(text.into_bytes());

@@ -1,6 +1,7 @@
 //! From the store to a run that can be worked on.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use semel_flow::Value;
 use semel_ledger::Time;
@@ -15,6 +16,8 @@ use crate::names::{Identity, Outer};
 use crate::state::{Phase, State};
 use crate::worker::Active;
 
+/// How many runs around items are kept ready.
+const MAX_OUTERS: usize = 64;
 /// How deep `for_each` may stand in `for_each`.
 const MAX_OUTER: usize = 8;
 
@@ -124,6 +127,7 @@ pub(crate) async fn active(
     member: Membership,
 ) -> Result<Active, LoadError> {
     let Loaded { run, journal, mail } = loaded;
+    inner.outers.forget(run.id);
     let Folded {
         mut state,
         last_row_at,
@@ -133,7 +137,7 @@ pub(crate) async fn active(
     let parked_from_the_start = run.state == RunState::Parked && rows == 1;
     state.rests |= run.state == RunState::Queued || parked_from_the_start;
     let compiled = inner.flows.release(&inner.store, run.release).await?;
-    let outer = outer(&inner.store, &state, run.parent).await?;
+    let outer = outer(inner, &state, run.parent).await?;
     let identity = Identity {
         id: run.id.text().into(),
         key: run.key.as_str().into(),
@@ -173,24 +177,42 @@ async fn children_over(inner: &Inner, active: &Active) -> Result<Vec<Arc<str>>, 
     Ok(if open { Vec::new() } else { steps })
 }
 
-/// The runs around an item's.
+/// The runs around an item's. They wait for it, so what they know does not change meanwhile: many
+/// items share one.
 async fn outer(
-    store: &Store,
+    inner: &Inner,
     state: &State,
     parent: Option<RunId>,
 ) -> Result<Option<Arc<Outer>>, LoadError> {
+    if state.opening.by != Origin::Item {
+        return Ok(None);
+    }
+    let id = parent.ok_or(LoadError::OuterGone)?;
+    if let Some(outer) = inner.outers.get(id) {
+        return Ok(Some(outer));
+    }
+    let outer = load_outer(&inner.store, id).await?;
+    if let Some(outer) = &outer {
+        inner.outers.put(id, Arc::clone(outer));
+    }
+    Ok(outer)
+}
+
+async fn load_outer(store: &Store, id: RunId) -> Result<Option<Arc<Outer>>, LoadError> {
     let mut chain = Vec::new();
-    let (mut by, mut parent) = (state.opening.by, parent);
-    while by == Origin::Item && chain.len() < MAX_OUTER {
-        let id = parent.ok_or(LoadError::OuterGone)?;
+    let mut next = Some(id);
+    while let Some(id) = next.filter(|_| chain.len() < MAX_OUTER) {
         let loaded = store.load_run(id).await?.ok_or(LoadError::OuterGone)?;
-        let folded = fold(store, &loaded.journal).await?;
-        (by, parent) = (folded.state.opening.by, loaded.run.parent);
+        let state = fold(store, &loaded.journal).await?.state;
+        next = loaded
+            .run
+            .parent
+            .filter(|_| state.opening.by == Origin::Item);
         let identity = Identity {
             id: id.text().into(),
             key: loaded.run.key.as_str().into(),
         };
-        chain.push((identity, folded.state));
+        chain.push((identity, state));
     }
     let around = |outer: Option<Arc<Outer>>, (identity, state)| {
         Some(Arc::new(Outer {
@@ -200,6 +222,31 @@ async fn outer(
         }))
     };
     Ok(chain.into_iter().rev().fold(None, around))
+}
+
+/// The runs around items that are being worked on.
+#[derive(Debug, Default)]
+pub(crate) struct Outers(Mutex<HashMap<RunId, Arc<Outer>>>);
+
+impl Outers {
+    fn get(&self, run: RunId) -> Option<Arc<Outer>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(&run).cloned()
+    }
+
+    fn put(&self, run: RunId, outer: Arc<Outer>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_OUTERS {
+            kept.clear();
+        }
+        kept.insert(run, outer);
+    }
+
+    /// A run that goes on may know more than it did.
+    pub(crate) fn forget(&self, run: RunId) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.remove(&run);
+    }
 }
 
 /// What mail says.

@@ -7,16 +7,13 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use semel_flow::expr::Names;
+use semel_flow::expr::{Expr, Names};
 use semel_flow::model::Flow;
 use semel_flow::{Value, value::Piece};
 use semel_ledger::Time;
 
 use crate::journal::{Kept, Origin};
 use crate::state::State;
-
-/// How deep `let` names may lean on each other.
-const MAX_LETS: u32 = 32;
 
 /// What a run is called.
 #[derive(Clone, Debug)]
@@ -55,8 +52,6 @@ pub struct RunNames<'a> {
     pub seed: [u8; 16],
     /// Further names, such as those of an answer (`body`), `step` or `item`.
     pub more: &'a [(&'a str, Value)],
-    /// How many `let` names are being looked up inside each other.
-    pub depth: Cell<u32>,
     /// How many random values were given.
     pub drawn: Cell<u64>,
 }
@@ -67,7 +62,6 @@ impl<'a> RunNames<'a> {
     pub fn with(&self, more: &'a [(&'a str, Value)]) -> RunNames<'a> {
         RunNames {
             more,
-            depth: Cell::new(0),
             drawn: Cell::new(self.drawn.get()),
             ..*self
         }
@@ -94,18 +88,6 @@ impl<'a> RunNames<'a> {
         let mut steps = self.outer.map_or_else(Vec::new, |outer| outer.steps());
         steps.extend(results(&self.state.steps));
         Value::map(steps)
-    }
-
-    fn let_name(&self, name: &str) -> Option<Value> {
-        let depth = self.depth.get();
-        if depth >= MAX_LETS {
-            return None;
-        }
-        let (_, expr) = self.flow.lets.iter().find(|(given, _)| given.it == name)?;
-        self.depth.set(depth + 1);
-        let value = expr.eval(self).ok();
-        self.depth.set(depth);
-        value
     }
 }
 
@@ -147,7 +129,7 @@ impl Names for RunNames<'_> {
             "steps" => Some(self.all_steps()),
             "failure" => self.failure(),
             "schedule" => schedule(self.state, self.outer),
-            _ => item(self.flow, self.state, self.outer, name).or_else(|| self.let_name(name)),
+            _ => item(self.flow, self.state, self.outer, name),
         }
     }
 
@@ -160,6 +142,12 @@ impl Names for RunNames<'_> {
             "secrets" => Some(Value::Sealed([Piece::Secret(member.into())].into())),
             _ => None,
         }
+    }
+
+    fn defined(&self, name: &str) -> Option<&Expr> {
+        let mut lets = self.flow.lets.iter();
+        let found = lets.find(|(given, _)| given.it == name);
+        found.map(|(_, expr)| expr)
     }
 
     fn now(&self) -> Time {

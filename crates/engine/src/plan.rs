@@ -357,7 +357,6 @@ impl Planner<'_> {
             now: self.engine.store().now(),
             seed: [0; 16],
             more,
-            depth: Cell::new(0),
             drawn: Cell::new(0),
         }
     }

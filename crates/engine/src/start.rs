@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use semel_flow::Value;
-use semel_flow::expr::{EvalError, KeyFault, Names};
+use semel_flow::expr::{EvalError, Expr, KeyFault, Names};
 use semel_flow::model::{Flow, OverlapPolicy};
 use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{
@@ -112,11 +112,14 @@ impl Names for EventNames<'_> {
             "event" => Some(self.event.clone()),
             "item" if self.is_item => Some(self.event.clone()),
             "schedule" => crate::names::schedule_at(self.at),
-            _ => {
-                let (_, expr) = self.flow.lets.iter().find(|(given, _)| given.it == name)?;
-                expr.eval(self).ok()
-            }
+            _ => None,
         }
+    }
+
+    fn defined(&self, name: &str) -> Option<&Expr> {
+        let mut lets = self.flow.lets.iter();
+        let found = lets.find(|(given, _)| given.it == name);
+        found.map(|(_, expr)| expr)
     }
 
     fn now(&self) -> Time {

@@ -1,36 +1,34 @@
-//! Five fields of cron in a time zone: what is one, and when it fires.
+//! Five fields of cron and a time zone, as far as a file can be told about them: what is wrong, what
+//! never fires, and which clock changes touch it.
 //!
-//! Owns what a schedule means, for the check and for the engine alike. The time zone database is
-//! part of the binary, so every node and every machine agrees.
-//!
-//! Around a clock change: a time that is skipped fires at the change, one that comes twice fires the first time only.
+//! The time zone database is part of the binary, so every machine says the same. When a schedule
+//! fires is decided in [`crate::schedule`].
 
-use croner::parser::{CronParser, Seconds, Year};
+use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
-use semel_ledger::Time;
 
 use crate::near::nearest;
+use crate::schedule;
 
-/// A schedule that can be asked when it fires.
-#[derive(Clone, Debug)]
-pub struct Cron {
+/// A schedule that fires.
+#[derive(Debug)]
+pub(crate) struct Cron {
     pattern: croner::Cron,
     zone: TimeZone,
 }
 
 /// Why fields and a zone are not a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CronError {
+pub(crate) enum CronError {
     /// Not five fields.
-    #[error("the schedule has {count} fields instead of 5")]
+    #[error("`cron` takes 5 fields and has {count}")]
     Count {
         /// How many there are.
         count: usize,
     },
     /// A field that cannot be read.
-    #[error("the schedule's {field} cannot be `{text}`; it may be from {range}")]
+    #[error("the {field} of `cron` cannot be `{text}`; it may be from {range}")]
     Field {
         /// Which.
         field: &'static str,
@@ -54,14 +52,14 @@ pub enum CronError {
 
 /// What a clock change does to a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shift {
+pub(crate) enum Shift {
     /// It does not come on that day.
     Skipped,
     /// It comes twice on that day.
     Repeated,
 }
 
-/// The fields: name, range, and a pattern that is sure to be right.
+/// The fields: name and range.
 const FIELDS: [(&str, &str); 5] = [
     ("minute", "0 to 59"),
     ("hour", "0 to 23"),
@@ -77,42 +75,27 @@ const LOOKED_AT: SignedDuration = SignedDuration::from_hours(24 * 366);
 
 impl Cron {
     /// Reads five fields and the name of a zone.
-    ///
-    /// # Errors
-    /// What cannot be read, and schedules that never fire.
-    pub fn parse(fields: &str, zone: &str) -> Result<Cron, CronError> {
+    pub(crate) fn parse(fields: &str, zone: &str) -> Result<Cron, CronError> {
         let words: Vec<_> = fields.split_ascii_whitespace().collect();
         if words.len() != FIELDS.len() {
             return Err(CronError::Count { count: words.len() });
         }
-        let Some(pattern) = pattern(&words.join(" ")) else {
+        let Some(pattern) = schedule::fields(&words.join(" ")) else {
             return Err(wrong_field(&words));
         };
         let zone = TimeZone::get(zone).map_err(|_| CronError::Zone {
             name: zone.to_owned(),
             near: similar(zone),
         })?;
-        let cron = Cron { pattern, zone };
         let start = REFERENCE.to_zoned(TimeZone::UTC);
-        let start = start.map_or(Time(0), |start| Time(start.timestamp().as_millisecond()));
-        match cron.after(start) {
-            Some(_) => Ok(cron),
-            None => Err(CronError::Never),
+        match start.map(|start| pattern.find_next_occurrence(&start, true)) {
+            Ok(Ok(_)) => Ok(Cron { pattern, zone }),
+            _ => Err(CronError::Never),
         }
     }
 
-    /// The first time after `time`; `None` if there is none.
-    #[must_use]
-    pub fn after(&self, time: Time) -> Option<Time> {
-        let from = Timestamp::from_millisecond(time.0).ok()?;
-        let from = from.to_zoned(self.zone.clone());
-        let next = self.pattern.find_next_occurrence(&from, false).ok()?;
-        Some(Time(next.timestamp().as_millisecond()))
-    }
-
     /// A scheduled local time that a clock change skips or repeats, if the schedule names its hours.
-    #[must_use]
-    pub fn shift(&self) -> Option<(Shift, DateTime)> {
+    pub(crate) fn shift(&self) -> Option<(Shift, DateTime)> {
         let hours = self.pattern.as_str().split(' ').nth(1)?;
         if hours.contains('*') {
             return None;
@@ -153,20 +136,12 @@ impl Cron {
     }
 }
 
-fn pattern(fields: &str) -> Option<croner::Cron> {
-    let parser = CronParser::builder()
-        .seconds(Seconds::Disallowed)
-        .year(Year::Disallowed)
-        .build();
-    parser.parse(fields).ok()
-}
-
 /// Which field is wrong: the first that cannot stand among stars.
 fn wrong_field(words: &[&str]) -> CronError {
     let alone = |at: usize| {
         let mut stars = ["*"; FIELDS.len()];
         stars[at] = words[at];
-        pattern(&stars.join(" ")).is_none()
+        schedule::fields(&stars.join(" ")).is_none()
     };
     let at = (0..FIELDS.len()).find(|at| alone(*at)).unwrap_or(0);
     let (field, range) = FIELDS[at];

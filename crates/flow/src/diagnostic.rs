@@ -51,6 +51,12 @@ pub struct Diagnostic {
 }
 
 impl Span {
+    /// Whether they have a byte in common.
+    #[must_use]
+    pub fn meets(self, other: Span) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
     /// The smallest part that holds both.
     #[must_use]
     pub fn to(self, other: Span) -> Span {

@@ -48,6 +48,12 @@ pub trait Names {
         None
     }
 
+    /// What a name stands for that is itself an expression, as the flow's `let` names are; asked
+    /// when [`Names::get`] has none.
+    fn defined(&self, _name: &str) -> Option<&Expr> {
+        None
+    }
+
     /// `now()`, fixed for one evaluation.
     fn now(&self) -> semel_ledger::Time;
 

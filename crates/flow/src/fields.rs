@@ -28,8 +28,10 @@ pub struct Object {
     pub fields: &'static [Field],
     /// Exactly one of these must be there.
     pub exactly_one: &'static [&'static str],
-    /// No two of these may be there.
-    pub at_most_one: &'static [&'static str],
+    /// Of each of these groups, no two may be there.
+    pub at_most_one: &'static [&'static [&'static str]],
+    /// Fields that have a meaning only beside another: first the field, then what it needs.
+    pub needs: &'static [(&'static str, &'static str)],
     /// The object that it stands in, to tell a field that slipped a level.
     pub within: Option<&'static Object>,
 }
@@ -89,7 +91,7 @@ pub enum Is {
     },
     /// Two durations, `2s..10m`.
     Backoff,
-    /// A size such as `10MiB`.
+    /// A size such as `4MiB`.
     Size,
     /// One of these words.
     Word(&'static [&'static str]),
@@ -113,7 +115,7 @@ pub enum Is {
     Texts,
     /// Names with text or lists of text, each with `${{ }}`.
     Pairs,
-    /// A list of HTTP statuses.
+    /// HTTP statuses: a list of them, or one.
     Statuses,
     /// Parts of a multipart body.
     Parts,
@@ -160,7 +162,7 @@ impl Is {
             Is::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Is::Duration { min, max } => format!("a duration from {min} to {max}"),
             Is::Backoff => "two durations, such as `2s..10m`".to_owned(),
-            Is::Size => "a size, such as `10MiB`".to_owned(),
+            Is::Size => "a size, such as `4MiB`".to_owned(),
             Is::Word(words) => {
                 let words: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
                 words.join(", ")
@@ -172,7 +174,7 @@ impl Is {
             Is::Trees => "names and values with `${{ }}`".to_owned(),
             Is::Exprs => "names and expressions".to_owned(),
             Is::Texts | Is::Pairs => "names and text with `${{ }}`".to_owned(),
-            Is::Statuses => "a list of HTTP statuses".to_owned(),
+            Is::Statuses => "a list of HTTP statuses from 200 to 599".to_owned(),
             Is::Parts => "a list of parts".to_owned(),
             Is::Object(object) => format!("the fields of {}", object.name),
             Is::Short { long, main } => format!("`{main}`, or the fields of {}", long.name),
@@ -247,6 +249,7 @@ const fn object(name: &'static str, fields: &'static [Field]) -> Object {
         fields,
         exactly_one: &[],
         at_most_one: &[],
+        needs: &[],
         within: None,
     }
 }

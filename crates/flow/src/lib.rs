@@ -13,23 +13,28 @@
     reason = "a diagnostic is made once for a person, never on a hot path"
 )]
 
+pub mod check;
 pub mod codes;
-pub mod cron;
+mod cron;
 pub mod diagnostic;
 pub mod expr;
 pub mod fields;
+pub mod graph;
 mod lower;
 pub mod model;
 mod near;
 pub mod render;
 pub mod schedule;
+mod schema;
 pub mod size;
 pub mod value;
 mod yaml;
 
+pub use check::{Abandoned, Row, abandoned, check, mark_volatile, table};
 pub use diagnostic::{Diagnostic, Level, Span};
 pub use expr::{Expr, Template};
 pub use lower::{Reading, read};
 pub use model::Flow;
+pub use schema::schema;
 pub use value::Value;
 pub use yaml::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};

@@ -7,11 +7,14 @@
 //! could not be understood is replaced by one that does nothing known, so that those after it may
 //! still refer to it; a flow with errors is never run.
 
+mod address;
 mod control;
 mod ensure;
 mod entry;
 mod flow;
 mod http;
+mod kind;
+mod multipart;
 mod scalar;
 mod step;
 mod text;
@@ -70,6 +73,3 @@ impl Lower {
         self.found.push(found);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -17,6 +17,10 @@ use crate::state::Phase;
 /// The scope of every lock; its key is the lock's name.
 const LOCK_SCOPE: &str = "lock";
 
+/// Why a value with a secret in it is refused where values are kept.
+pub(crate) const KEPT_SECRET: &str =
+    "a secret cannot be kept; write `secrets.NAME` where it is sent";
+
 impl Decider<'_, '_> {
     /// Its turn has come for the first time.
     pub(super) fn begin_first(&mut self, step: &Step) -> Look {
@@ -104,6 +108,9 @@ impl Decider<'_, '_> {
         let mut values = Vec::with_capacity(members.len());
         for (name, tree) in members {
             match tree.render(&self.names(&[])) {
+                Ok(value) if value.hides_secret() => {
+                    return self.give_up(step, &format!("set.{}: {KEPT_SECRET}", name.it));
+                }
                 Ok(value) => values.push((name.it.as_str(), value)),
                 Err(error) => return self.give_up(step, &format!("set.{}: {error}", name.it)),
             }

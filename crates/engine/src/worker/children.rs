@@ -13,7 +13,7 @@ use semel_store::{Answer, Change, Content, EffectChange, StoreError};
 
 use super::Active;
 use super::book::Gone;
-use crate::decide::names;
+use crate::decide::{KEPT_SECRET, names};
 use crate::engine::{Inner, fence};
 use crate::flows::Compiled;
 use crate::journal::{Done, Happening, Kept, Origin, Spawned, Within};
@@ -23,7 +23,7 @@ use crate::start::{Incoming, RunOf, child_opening, short_hash, started_run};
 use crate::state::Phase;
 
 /// How many items are started in one commit.
-const PIECE: usize = 500;
+const PIECE: usize = 1000;
 /// The longest list.
 const MAX_ITEMS: usize = 1_000_000;
 /// How many failed items are looked at to tell of them.
@@ -110,7 +110,7 @@ impl Active {
         }
         let pieces = items
             .chunks(PIECE)
-            .map(|piece| Kept::new(Value::list(piece.to_vec()), &mut self.journal.contents));
+            .map(|piece| Kept::apart(&Value::list(piece.to_vec()), &mut self.journal.contents));
         Ok(Spawned {
             step: places::name(step),
             total: items.len() as u64,
@@ -276,6 +276,10 @@ impl Active {
             input.render(&names(&scene, &self.state, &[]))
         };
         let event = match event {
+            Ok(event) if event.hides_secret() => {
+                self.give_up(&name, format!("call.input: {KEPT_SECRET}"));
+                return Ok(());
+            }
             Ok(event) => event,
             Err(error) => {
                 self.give_up(&name, format!("call.input: {error}"));
@@ -380,6 +384,10 @@ impl Active {
             data.render(&names(&scene, &self.state, &[]))
         };
         let value = match rendered {
+            Ok(value) if value.hides_secret() => {
+                self.give_up(&name, format!("emit.data: {KEPT_SECRET}"));
+                return Ok(());
+            }
             Ok(value) => value,
             Err(error) => {
                 self.give_up(&name, format!("emit.data: {error}"));

@@ -24,7 +24,12 @@ pub(super) use compare::{equal, order, rank};
 pub(super) struct Evaluation<'n> {
     pub(super) names: &'n dyn Names,
     pub(super) fuel: Fuel,
+    /// How many `let` names are being evaluated inside each other.
+    defined: u32,
 }
+
+/// Each of them may be as deep as an expression may be, so there are few.
+const MAX_DEFINED: u32 = 8;
 
 /// A name that a part of the expression bound.
 #[derive(Clone, Copy)]
@@ -42,6 +47,7 @@ impl<'n> Evaluation<'n> {
         Evaluation {
             names,
             fuel: Fuel::full(),
+            defined: 0,
         }
     }
 

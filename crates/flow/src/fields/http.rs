@@ -11,7 +11,12 @@ pub const METHODS: [&str; 6] = ["get", "post", "put", "patch", "delete", "head"]
 /// A request over HTTP.
 pub static HTTP: Object = Object {
     exactly_one: &["get", "post", "put", "patch", "delete", "head", "url"],
-    at_most_one: &["json", "form", "multipart", "body"],
+    at_most_one: &[&["json", "form", "multipart", "body"], &["basic", "bearer"]],
+    needs: &[
+        ("url", "method"),
+        ("method", "url"),
+        ("content_type", "body"),
+    ],
     within: Some(&STEP),
     ..object("`http`", &HTTP_FIELDS)
 };
@@ -78,7 +83,7 @@ static HTTP_FIELDS: [Field; 23] = [
     field(
         "paging",
         Is::Object(&PAGING),
-        "Fetch page by page, as one list.",
+        "With `get`: fetch page by page, as one list.",
     ),
 ];
 
@@ -100,10 +105,10 @@ pub static IDEMPOTENCY: Object = Object {
     ..object(
         "`idempotency`",
         &[
-            required(
+            field(
                 "header",
                 Is::Text,
-                "The header that carries the step's key, such as `Idempotency-Key`.",
+                "The header that carries the step's key. Left out, `Idempotency-Key`.",
             ),
             required(
                 "window",
@@ -165,7 +170,7 @@ pub static PAGING: Object = Object {
 
 /// A part of a multipart body.
 pub static PART: Object = Object {
-    exactly_one: &["value", "content"],
+    exactly_one: &["value", "content", "base64"],
     within: Some(&HTTP),
     ..object(
         "a part",
@@ -173,6 +178,7 @@ pub static PART: Object = Object {
             required("name", Is::Text, "The name of the part."),
             field("value", Is::Template, "Its text."),
             field("content", Is::Template, "The content of a file."),
+            field("base64", Is::Template, "The content of a file, in base64."),
             field("filename", Is::Template, "The name of the file."),
             field("type", Is::Text, "Its content type."),
         ],

@@ -37,7 +37,7 @@ pub static TRIGGERS: Object = Object {
 
 /// A request from outside.
 pub static WEBHOOK: Object = Object {
-    at_most_one: &["secret", "secrets"],
+    at_most_one: &[&["secret", "secrets"]],
     within: Some(&FLOW),
     ..object("`webhook`", &WEBHOOK_FIELDS)
 };
@@ -124,6 +124,7 @@ pub static LATEST: Object = Object {
 /// The clock.
 pub static SCHEDULE: Object = Object {
     exactly_one: TIMINGS,
+    needs: &[("zone", "cron")],
     within: Some(&FLOW),
     ..object("`schedule`", &[CRON, ZONE, EVERY, MISSED])
 };
@@ -157,6 +158,7 @@ const MISSED: Field = field(
 /// A list to be fetched on a schedule.
 pub static SYNC: Object = Object {
     exactly_one: TIMINGS,
+    needs: &[("zone", "cron")],
     within: Some(&FLOW),
     ..object(
         "`sync`",

@@ -1,4 +1,4 @@
-//! Steps that steer: set, switch, for_each, parallel, call, emit, lock, stop, fail.
+//! Steps that steer: set, switch, `for_each`, parallel, call, emit, lock, stop, fail.
 
 use super::Lower;
 use super::entry::{Entry, Slot};
@@ -45,13 +45,16 @@ impl Lower {
                     steps,
                 })
             }
-            "stop" => {
-                let message = self.stop_message(slot)?;
-                Some(Action::Stop { message })
-            }
+            // A bare `stop:` needs no reason.
+            "stop" => Some(Action::Stop {
+                message: match slot.node.kind {
+                    Kind::Null => None,
+                    _ => self.message(slot, &STOP),
+                },
+            }),
             "fail" => {
                 let message = self.message(slot, &FAIL)?;
-                Some(Action::Fail { message: message? })
+                Some(Action::Fail { message })
             }
             _ => None,
         }
@@ -76,19 +79,11 @@ impl Lower {
         Some(Action::Set(values))
     }
 
-    /// A bare `stop:` needs no reason.
-    fn stop_message(&mut self, slot: Slot<'_>) -> Option<Option<Template>> {
-        match slot.node.kind {
-            Kind::Null => Some(None),
-            _ => self.message(slot, &STOP),
-        }
-    }
-
     /// A message by itself, or the field `message`.
-    fn message(&mut self, slot: Slot<'_>, long: &'static Object) -> Option<Option<Template>> {
+    fn message(&mut self, slot: Slot<'_>, long: &'static Object) -> Option<Template> {
         match self.short(slot, long)? {
-            Ok(_) => self.template_in(slot).map(Some),
-            Err(entry) => Some(self.template(entry, "message")),
+            Ok(_) => self.template_in(slot),
+            Err(entry) => self.template(entry, "message"),
         }
     }
 

@@ -133,6 +133,13 @@ impl Lower {
 
     /// A field that must be there.
     pub(super) fn lacks(&mut self, entry: Entry<'_>, name: &str, why: &str) {
+        // A slip of the fingers was reported already.
+        let known = || entry.table.fields.iter().map(|field| field.name);
+        let slip = |given: &str| nearest(given, known()) == Some(name);
+        let mut unknown = entry.written().iter().map(|(given, _)| given.it.as_str());
+        if unknown.any(|given| entry.table.field(given).is_none() && slip(given)) {
+            return;
+        }
         let title = format!("{} has no `{name}`", entry.table.name);
         let label = format!("`{name}` is missing here");
         self.report(
@@ -142,7 +149,8 @@ impl Lower {
 
     /// Fields of which only one may be there.
     fn excluding(&mut self, entry: Entry<'_>) {
-        let groups = [entry.table.exactly_one, entry.table.at_most_one];
+        let table = entry.table;
+        let groups = table.at_most_one.iter().chain([&table.exactly_one]);
         for group in groups {
             let there: Vec<_> = group.iter().filter_map(|name| entry.slot(name)).collect();
             let [first, others @ ..] = there.as_slice() else {
@@ -150,6 +158,13 @@ impl Lower {
             };
             for other in others {
                 self.excludes(first.name, other.name);
+            }
+        }
+        for (name, other) in table.needs {
+            if let Some(slot) = entry.slot(name).filter(|_| !entry.has(other)) {
+                let title = format!("`{name}` has no meaning without `{other}`");
+                let label = format!("`{other}` is missing beside it");
+                self.report(Diagnostic::error(F018, slot.name.span, title, label));
             }
         }
     }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::Lower;
 use super::entry::{Entry, Slot};
 use super::text::constant;
-use crate::codes::{F006, F012, F013, F017, F018, F020};
+use crate::codes::{F012, F017, F018};
 use crate::diagnostic::{Diagnostic, Span, Spanned};
 use crate::expr::Expr;
-use crate::fields::{BASIC, HTTP, IDEMPOTENCY, Is, METHODS, PAGING, PART, TIMEOUTS};
+use crate::fields::{BASIC, HTTP, IDEMPOTENCY, Is, METHODS, PAGING, TIMEOUTS};
 use crate::model::{Act, Kind, Tree};
 use crate::size::bytes;
 use crate::yaml::{self, Node};
@@ -47,12 +47,8 @@ impl Lower {
             };
             members.extend(tree.map(|tree| (name.clone(), tree)));
         }
-        if let Some(slot) = entry.slot("content_type").filter(|_| !entry.has("body")) {
-            let title = "`content_type` has no meaning without `body`";
-            let label = "the other bodies have their own";
-            self.report(Diagnostic::error(F018, slot.name.span, title, label));
-        }
         target?;
+        self.check_paging(entry);
         Some(Arc::new(Act {
             kind: Kind::Http,
             input: Tree::Map(members),
@@ -61,22 +57,25 @@ impl Lower {
         }))
     }
 
+    /// Pages are followed only where asking again is free.
+    fn check_paging(&mut self, entry: Entry<'_>) {
+        let method = entry.slot("method").and_then(|slot| slot.node.scalar());
+        let gets = entry.has("get") || method.is_some_and(|it| it.eq_ignore_ascii_case("get"));
+        if let Some(slot) = entry.slot("paging").filter(|_| !gets) {
+            let title = "`paging` follows a `get`";
+            let label = "the next page cannot be asked for by another method";
+            self.report(Diagnostic::error(F018, slot.name.span, title, label));
+        }
+    }
+
     /// The method and the address.
     fn target(&mut self, entry: Entry<'_>, members: &mut Members) -> Option<()> {
         let short = METHODS.iter().find_map(|name| entry.slot(name));
         let (method, span, url) = if let Some(slot) = short {
-            if let Some(method) = entry.slot("method") {
-                self.excludes(slot.name, method.name);
-            }
             (slot.field.name.to_uppercase(), slot.name.span, slot)
         } else {
             let url = entry.slot("url")?;
-            let Some(method) = self.text(entry, "method") else {
-                if !entry.has("method") {
-                    self.lacks(entry, "method", "such as GET or POST");
-                }
-                return None;
-            };
+            let method = self.text(entry, "method")?;
             (self.method(&method)?, method.span, url)
         };
         let template = self.template_in(url)?;
@@ -88,61 +87,6 @@ impl Lower {
         members.push((name("method"), Tree::Text(constant(&method, span))));
         members.push((name("url"), Tree::Text(template)));
         Some(())
-    }
-
-    fn method(&mut self, method: &Spanned<String>) -> Option<String> {
-        let text = method.it.as_str();
-        let fits = |c: char| c.is_ascii_alphabetic() || c == '-';
-        if !text.is_empty() && text.len() <= 20 && text.chars().all(fits) {
-            return Some(text.to_ascii_uppercase());
-        }
-        let title = "`method` is not a method of HTTP";
-        self.report(Diagnostic::error(
-            F017,
-            method.span,
-            title,
-            "such as GET or POST",
-        ));
-        None
-    }
-
-    /// What can be told about an address before its expressions have values.
-    fn check_address(&mut self, node: &Node) {
-        let text = node.scalar().unwrap_or_default();
-        if text.starts_with("${{") {
-            return;
-        }
-        let Some(rest) = strip_scheme(text) else {
-            let title = "the address has neither http:// nor https://";
-            let found = Diagnostic::error(F020, node.span, title, "not an address of HTTP");
-            let help = if text.contains("://") {
-                "only http and https are spoken".to_owned()
-            } else {
-                format!("write https://{}", text.trim_start_matches('/'))
-            };
-            return self.report(found.help(help));
-        };
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        if host.is_empty() {
-            let title = "the address has no host";
-            self.report(Diagnostic::error(
-                F020,
-                node.span,
-                title,
-                "a host is due after ://",
-            ));
-        }
-        if host.contains('@') {
-            let title = "the address has a user or password in it";
-            let label = "it would be written to logs and history";
-            let found = Diagnostic::error(F013, node.span, title, label);
-            self.report(found.help("write basic: {user: …, password: \"${{ secrets.NAME }}\"}"));
-        }
-        if let Some(wrong) = text.split("${{").next().and_then(unfit) {
-            let title = format!("the address has {wrong:?} in it");
-            let label = "spaces and control characters must be percent-escaped";
-            self.report(Diagnostic::error(F020, node.span, title, label));
-        }
     }
 
     /// One field beside method and address.
@@ -231,84 +175,35 @@ impl Lower {
         let text = self.literal(slot)?;
         if bytes(text).is_none() {
             let title = "`limit` is not a size";
-            let label = "a number with B, KiB, MiB or GiB, from 1B to 1GiB";
+            let label = "a number with B, KiB or MiB, from 1B to 16MiB";
             let found = Diagnostic::error(F017, slot.node.span, title, label);
-            self.report(found.help("such as limit: 10MiB"));
+            self.report(found.help("such as limit: 4MiB"));
             return None;
         }
         Some(Tree::Text(constant(text, slot.node.span)))
     }
 
     fn statuses(&mut self, slot: Slot<'_>) -> Option<Tree> {
-        let yaml::Kind::List(items) = &slot.node.kind else {
-            self.wrong_type(slot);
-            return None;
+        let items = match &slot.node.kind {
+            yaml::Kind::List(items) if !items.is_empty() => items.as_slice(),
+            yaml::Kind::Number(_) => std::slice::from_ref(slot.node),
+            _ => {
+                self.wrong_type(slot);
+                return None;
+            }
         };
-        if items.is_empty() {
-            self.wrong_type(slot);
-        }
         for item in items {
-            let status = item.scalar().and_then(|text| text.parse::<u16>().ok());
-            if !status.is_some_and(|status| (100..600).contains(&status)) {
+            let status = match &item.kind {
+                yaml::Kind::Number(text) => text.parse::<u16>().ok(),
+                _ => None,
+            };
+            if !status.is_some_and(|status| (200..600).contains(&status)) {
                 let title = "`expect` has something that is not an HTTP status";
-                let label = "a number from 100 to 599 is due here";
+                let label = "a number from 200 to 599 is due here";
                 self.report(Diagnostic::error(F017, item.span, title, label));
             }
         }
         Some(self.tree(slot.node))
-    }
-
-    /// A list of parts; a map of them is made one.
-    fn multipart(&mut self, slot: Slot<'_>) -> Option<Tree> {
-        let mut parts = Vec::new();
-        match &slot.node.kind {
-            yaml::Kind::List(items) => {
-                for item in items {
-                    if self.entry(&PART, item, item.span).is_some() {
-                        parts.push(self.tree(item));
-                    }
-                }
-            }
-            yaml::Kind::Map(entries) => {
-                for (name, node) in entries {
-                    parts.extend(self.named_part(name, node));
-                }
-            }
-            _ => self.wrong_type(slot),
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        Some(Tree::List(parts))
-    }
-
-    /// `name: text`, or `name: {content, filename, type}`.
-    fn named_part(&mut self, name: &Spanned<String>, node: &Node) -> Option<Tree> {
-        self.plain_name(name);
-        let label = |it: &str| Spanned {
-            it: it.to_owned(),
-            span: name.span,
-        };
-        let named = (label("name"), Tree::Text(constant(&name.it, name.span)));
-        if let Some(text) = node.scalar() {
-            let value = self.rendered(text, node).map(Tree::Text)?;
-            return Some(Tree::Map(vec![named, (label("value"), value)]));
-        }
-        let entry = self.open(&PART, node, name.span)?;
-        for (field, _) in entry.written() {
-            if PART.field(&field.it).is_none() || field.it == "name" {
-                self.unknown_field(&PART, field);
-            }
-        }
-        if !PART.exactly_one.iter().any(|field| entry.has(field)) {
-            let title = format!("the part `{}` has neither `value` nor `content`", name.it);
-            self.report(Diagnostic::error(F006, name.span, title, "one is needed"));
-        }
-        let Tree::Map(mut members) = self.tree(node) else {
-            return None;
-        };
-        members.insert(0, named);
-        Some(Tree::Map(members))
     }
 
     fn paging(&mut self, slot: Slot<'_>, exprs: &mut BTreeMap<&'static str, Expr>) -> Option<Tree> {
@@ -329,14 +224,4 @@ impl Lower {
         }
         Some(Tree::Map(members))
     }
-}
-
-fn strip_scheme(text: &str) -> Option<&str> {
-    text.strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"))
-}
-
-/// What cannot stand in an address.
-fn unfit(text: &str) -> Option<char> {
-    text.chars().find(|c| c.is_whitespace() || c.is_control())
 }

@@ -8,7 +8,7 @@ use crate::codes::{F005, F008, F012, F017, F019};
 use crate::diagnostic::{Diagnostic, Span, Spanned};
 use crate::fields::{Is, Object};
 use crate::near::nearest;
-use crate::yaml::Node;
+use crate::yaml::{Kind, Node};
 
 /// The longest name, in bytes.
 pub(super) const MAX_NAME_BYTES: usize = 64;
@@ -121,7 +121,10 @@ impl Lower {
         let Is::Whole { min, max } = slot.field.is else {
             return None;
         };
-        let text = self.literal(slot)?;
+        let Kind::Number(text) = &slot.node.kind else {
+            self.wrong_type(slot);
+            return None;
+        };
         let number = text.parse::<u64>().ok();
         if let Some(number) = number.filter(|number| (min..=max).contains(number)) {
             return Some(number);
@@ -134,14 +137,11 @@ impl Lower {
 
     pub(super) fn boolean(&mut self, entry: Entry<'_>, name: &'static str) -> Option<bool> {
         let slot = entry.slot(name)?;
-        match slot.node.scalar() {
-            Some("true") => Some(true),
-            Some("false") => Some(false),
-            _ => {
-                self.wrong_type(slot);
-                None
-            }
-        }
+        let Kind::Bool(it) = slot.node.kind else {
+            self.wrong_type(slot);
+            return None;
+        };
+        Some(it)
     }
 
     /// A duration within the range of its field.

@@ -133,14 +133,13 @@ impl Lower {
         let mut exprs = Vec::with_capacity(entries.len());
         for (name, node) in entries {
             self.variable(name);
-            let expr = match node.scalar() {
-                Some(text) => self.bare(&name.it, text, node),
-                None => {
-                    let title = format!("`{}` is {}", name.it, node.describe());
-                    let label = "an expression is due here";
-                    self.report(Diagnostic::error(F005, node.span, title, label));
-                    None
-                }
+            let expr = if let Some(text) = node.scalar() {
+                self.bare(&name.it, text, node)
+            } else {
+                let title = format!("`{}` is {}", name.it, node.describe());
+                let label = "an expression is due here";
+                self.report(Diagnostic::error(F005, node.span, title, label));
+                None
             };
             exprs.extend(expr.map(|expr| (name.clone(), expr)));
         }
@@ -168,20 +167,27 @@ impl Lower {
 
     /// The name in `${{ secrets.NAME }}`.
     pub(super) fn secret(&mut self, field: &str, node: &Node) -> Option<Spanned<String>> {
-        let text = node.scalar().unwrap_or_default();
-        if let Some(name) = secret_name(text) {
+        let text = node.scalar();
+        if let Some(name) = text.and_then(secret_name) {
             return Some(Spanned {
                 it: name.to_owned(),
                 span: node.span,
             });
         }
-        self.in_clear(field, node.span);
+        if text.is_some_and(|text| text.contains("${{")) {
+            let title = format!("`{field}` is not exactly one secret");
+            let label = "nothing may stand beside it";
+            let found = Diagnostic::error(F013, node.span, title, label);
+            self.report(found.help(format!("write {field}: ${{{{ secrets.NAME }}}}")));
+        } else {
+            self.in_clear(field, node.span);
+        }
         None
     }
 
-    /// A secret that is not taken from where secrets are kept. Never says what was written.
+    /// A secret that stands in the file. Never says what was written.
     pub(super) fn in_clear(&mut self, field: &str, at: Span) {
-        let title = format!("`{field}` is not taken from a secret");
+        let title = format!("`{field}` is written in clear");
         let label = "whoever reads the file would know it";
         self.report(
             Diagnostic::error(F013, at, title, label)

@@ -3,7 +3,7 @@
 use super::Lower;
 use super::entry::Entry;
 use super::scalar::spanned;
-use crate::codes::{F009, F010, F016, F018};
+use crate::codes::{F009, F010, F016};
 use crate::cron::{Cron, CronError, Shift};
 use crate::diagnostic::{Diagnostic, Span, Spanned};
 use crate::model::{Missed, Schedule, Timing};
@@ -28,14 +28,7 @@ impl Lower {
 
     fn cron(&mut self, entry: Entry<'_>) -> Option<Timing> {
         let zone = self.text(entry, "zone");
-        let Some(slot) = entry.slot("cron") else {
-            if let Some(zone) = zone.filter(|_| entry.has("every")) {
-                let title = "`zone` has no meaning beside `every`";
-                let label = "intervals are counted in elapsed time";
-                self.report(Diagnostic::error(F018, zone.span, title, label));
-            }
-            return None;
-        };
+        let slot = entry.slot("cron")?;
         let text = self.literal(slot)?;
         let zone = zone.unwrap_or_else(|| Spanned {
             it: "UTC".to_owned(),

@@ -190,10 +190,9 @@ impl Preset {
         const HOUR: u64 = 3_600;
         match self {
             // Live mode: "up to three days with an exponential back off". By hand any event of the
-            // last 30 days can be sent again, which is a person's decision.
-            Preset::Stripe => Some(Millis::days(3)),
-            // GitHub resends only by hand or by script, from its list of the last three days.
-            Preset::Github => Some(Millis::days(3)),
+            // last 30 days can be sent again, which is a person's decision. GitHub resends only by
+            // hand or by script, from its list of the last three days.
+            Preset::Stripe | Preset::Github => Some(Millis::days(3)),
             // 8 times over 4 hours since 10 September 2024; before that 19 times over 48 hours.
             Preset::Shopify => Some(Millis::seconds(4 * HOUR)),
             // At once, after one and after five minutes; apps that turned on delayed events get

@@ -8,26 +8,27 @@ use crate::diagnostic::Span;
 /// A source with its escapes written out, and where every byte went.
 pub(super) struct Shown {
     text: String,
-    /// For every escape: the source offset behind it, and how much longer the text is from there.
-    grown: Vec<(usize, usize)>,
+    /// For every change: the offset in the source behind it, and the one in the text.
+    moved: Vec<(usize, usize)>,
 }
 
 impl Shown {
     pub(super) fn of(source: &str) -> Shown {
         let mut text = String::with_capacity(source.len());
-        let mut grown = Vec::new();
+        let mut moved = Vec::new();
         for (at, c) in source.char_indices() {
-            // A mark of byte order at the start says nothing, and a line may end with a return.
-            let harmless = at == 0 && c == '\u{feff}' || source[at..].starts_with("\r\n");
-            if is_deceptive(c) && !harmless {
-                write_escape(&mut text, c);
-                let end = at + c.len_utf8();
-                grown.push((end, text.len() - end));
-            } else {
+            if !is_deceptive(c) {
                 text.push(c);
+                continue;
             }
+            // A mark of byte order at the start says nothing, and a line may end with a return.
+            let silent = at == 0 && c == '\u{feff}' || source[at..].starts_with("\r\n");
+            if !silent {
+                write_escape(&mut text, c);
+            }
+            moved.push((at + c.len_utf8(), text.len()));
         }
-        Shown { text, grown }
+        Shown { text, moved }
     }
 
     pub(super) fn text(&self) -> &str {
@@ -44,9 +45,16 @@ impl Shown {
     }
 
     fn offset(&self, source: usize) -> usize {
-        let behind = self.grown.partition_point(|(at, _)| *at <= source);
-        let longer = behind.checked_sub(1).map_or(0, |last| self.grown[last].1);
-        self.text.floor_char_boundary(source + longer)
+        let behind = self.moved.partition_point(|(at, _)| *at <= source);
+        let (from, to) = match behind.checked_sub(1) {
+            Some(last) => self.moved[last],
+            None => (0, 0),
+        };
+        // An offset inside of what was changed is that of its beginning.
+        let next = self.moved.get(behind);
+        let most = next.map_or(self.text.len(), |(_, end)| *end);
+        self.text
+            .floor_char_boundary((to + source - from).min(most))
     }
 
     /// The whole lines that hold a part of the source.

@@ -201,14 +201,15 @@ impl<'s> Builder<'s> {
 
     fn scalar(&self, text: &str, style: ScalarStyle, typed: bool, at: Span) -> Node {
         let quoted = matches!(style, ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted);
-        let span = if quoted && at.end >= at.start + 2 {
-            Span {
-                start: at.start + 1,
-                end: at.end - 1,
-            }
-        } else {
-            at
-        };
+        let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        let mut span = at;
+        if quoted && at.end >= at.start + 2 {
+            span.start += 1;
+            span.end -= 1;
+        } else if block && let Some(raw) = self.source.get(at.start..at.end) {
+            // The event ends only at the next token.
+            span.end = at.start + raw.trim_end().len();
+        }
         let kind = if typed {
             // A value that is left out comes as `~` without a place of its own.
             plain(text, at.start == at.end)

@@ -81,6 +81,9 @@ pub(super) fn syntax(source: &str, error: &ScanError) -> Box<Diagnostic> {
         let found = Diagnostic::error(F001, at, title, "YAML allows only spaces here");
         return Box::new(found.help("replace the tab by two spaces"));
     }
+    if *error.kind() == ErrorKind::RecursionLimitExceeded {
+        return too_deep(around(source, offset));
+    }
     let title = format!("the file is not YAML: {}", error.kind());
     let found = Diagnostic::error(F001, around(source, offset), title, "reading stops here");
     let line = line_at(source, offset);

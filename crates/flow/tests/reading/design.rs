@@ -122,9 +122,9 @@ fn short_and_long_forms_mean_the_same() {
 
 #[test]
 fn parts_of_a_body_become_a_list() {
-    let named = "http:\n      post: https://a.example\n      multipart: {note: hi, file: {content: x, filename: a.txt}}";
-    let listed = "http:\n      post: https://a.example\n      multipart: [{name: note, value: hi}, {name: file, content: x, filename: a.txt}]";
-    let shapes = [named, listed].map(|step| {
+    let by_name = "http:\n      post: https://a.example\n      multipart: {note: hi, file: {content: x, filename: a.txt}}";
+    let in_order = "http:\n      post: https://a.example\n      multipart: [{name: note, value: hi}, {name: file, content: x, filename: a.txt}]";
+    let shapes = [by_name, in_order].map(|step| {
         let flow = with_step(step);
         let Action::Act(act) = &flow.steps[0].action else {
             panic!("{:?}", flow.steps[0]);
@@ -132,9 +132,9 @@ fn parts_of_a_body_become_a_list() {
         let Some(Tree::List(parts)) = act.member("multipart") else {
             panic!("{act:?}");
         };
-        let names = ["name", "value", "content", "filename"];
+        let fields = ["name", "value", "content", "filename"];
         let shape = |part: &Tree| {
-            names.map(|name| {
+            fields.map(|name| {
                 part.member(name)
                     .and_then(Tree::constant)
                     .map(str::to_owned)

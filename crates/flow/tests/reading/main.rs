@@ -2,7 +2,10 @@
 
 mod bad;
 mod design;
+mod docs;
 mod examples;
+mod never_panics;
+mod schema;
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! Names, members and places in lists.
 
-use super::{Evaluation, Locals, misfit};
+use super::{Evaluation, Locals, MAX_DEFINED, misfit};
 use crate::expr::ast::{Ast, Node};
-use crate::expr::fault::{Fault, Outcome, missing, wrong};
+use crate::expr::fault::{Fault, Outcome, missing, stop, wrong};
 use crate::near::nearest;
 use crate::value::{Map, Value};
 
@@ -10,13 +10,25 @@ use crate::value::{Map, Value};
 const LISTED: usize = 8;
 
 impl Evaluation<'_> {
-    pub(super) fn ident(&self, name: &str, locals: Locals<'_>) -> Outcome {
+    pub(super) fn ident(&mut self, name: &str, locals: Locals<'_>) -> Outcome {
         if let Some(value) = bound(name, locals) {
             return Ok(value.clone());
         }
-        self.names
-            .get(name)
-            .ok_or_else(|| missing(format!("there is no `{name}` here")))
+        if let Some(value) = self.names.get(name) {
+            return Ok(value);
+        }
+        let names = self.names;
+        let Some(expr) = names.defined(name) else {
+            return Err(missing(format!("there is no `{name}` here")));
+        };
+        if self.defined >= MAX_DEFINED {
+            let message = format!("`{name}` leans on more than {MAX_DEFINED} other `let` names");
+            return Err(stop(message));
+        }
+        self.defined += 1;
+        let value = self.value(expr.ast(), None);
+        self.defined -= 1;
+        value
     }
 
     pub(super) fn select(&mut self, of: &Ast, name: &str, locals: Locals<'_>) -> Outcome {
