@@ -93,7 +93,7 @@ async fn fire(
         }
     }
     inner.store.commit(changes).await?;
-    inner.due.notify_one();
+    inner.has_started(&compiled.flow);
     Ok(next_tick(&schedule.timing, latest))
 }
 

@@ -99,7 +99,10 @@ pub(crate) async fn start(app: &Arc<App>, arrival: Arrival<'_>) -> Result<Accept
         Some((room, fresh)) => begin(app, start, room, fresh).await?,
         None => app.store.start(start).await?,
     };
-    became(app, id, &started)
+    if matches!(started.outcome, StartOutcome::Started { held: false }) {
+        app.engine.has_started(&compiled.flow);
+    }
+    became(id, &started)
 }
 
 /// Files an event as a run that waits for a person.
@@ -112,7 +115,7 @@ pub(crate) async fn park(
     let id = incoming.id;
     let start = incoming.into_parked(key, why).map_err(unwritable)?;
     let started = app.store.start(start).await?;
-    became(app, id, &started)
+    became(id, &started)
 }
 
 /// A key for an event that gives none: its own content.
@@ -202,14 +205,9 @@ fn otherwise(latest: Option<Latest>, lane: Option<Lane>) -> Option<Box<str>> {
     }
 }
 
-fn became(app: &App, id: RunId, started: &Started) -> Result<Accepted, Problem> {
+fn became(id: RunId, started: &Started) -> Result<Accepted, Problem> {
     match started.outcome {
-        StartOutcome::Started { held } => {
-            if !held {
-                app.engine.look();
-            }
-            Ok(Accepted::Started(id))
-        }
+        StartOutcome::Started { .. } => Ok(Accepted::Started(id)),
         StartOutcome::Stale => Ok(Accepted::Stale),
         StartOutcome::Skipped => Ok(Accepted::Skipped),
         StartOutcome::Refused => {

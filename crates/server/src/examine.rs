@@ -2,8 +2,7 @@
 //!
 //! The one place where this crate asks `semel-flow` to read and check.
 
-use semel_engine::places;
-use semel_flow::model::Step;
+use semel_flow::check::{self, Row};
 use semel_flow::render;
 use semel_flow::{Diagnostic, Flow, Level};
 
@@ -25,39 +24,28 @@ pub(crate) struct Examined {
 /// Reads and checks a file.
 pub(crate) fn examine(source: &str) -> Examined {
     let reading = semel_flow::read(source);
+    let mut diagnostics = reading.diagnostics;
+    if let Some(flow) = &reading.flow {
+        diagnostics.extend(check::check(flow));
+        diagnostics.sort_by_key(|found| (found.at, found.code));
+    }
     Examined {
         flow: reading.flow,
-        diagnostics: reading.diagnostics,
+        diagnostics,
     }
 }
 
 /// Scopes whose keys a new release would not find; how many those are is for the store to say.
 pub(crate) fn abandoned(live: &Flow, new: &Flow) -> Vec<AbandonedKeys> {
-    let kept: Vec<String> = scopes(new).into_iter().map(|(_, scope)| scope).collect();
-    let lost = scopes(live).into_iter().filter(|(_, scope)| !kept.contains(scope));
-    lost.map(|(step, scope)| AbandonedKeys {
-        keep: format!("at the step that does this now, write scope: {scope}"),
-        scope,
-        step: Some(step),
+    let lost = check::abandoned(live, new).into_iter();
+    lost.map(|lost| AbandonedKeys {
+        scope: lost.scope,
+        step: lost.step,
         keys: 0,
-        why: "no step has this scope any more".to_owned(),
+        why: lost.why,
+        keep: lost.keep,
     })
     .collect()
-}
-
-fn scopes(flow: &Flow) -> Vec<(String, String)> {
-    let effects = steps(flow).into_iter().filter(|step| step.class().has_effect());
-    effects.map(|step| (step.id.it.clone(), step.scope_name(flow))).collect()
-}
-
-fn steps(flow: &Flow) -> Vec<&Step> {
-    let mut open: Vec<&Step> = flow.steps.iter().chain(&flow.on_failure).collect();
-    let mut all = Vec::new();
-    while let Some(step) = open.pop() {
-        open.extend(places::inner(step).flatten());
-        all.push(step);
-    }
-    all
 }
 
 /// Writes the messages as data, and how many there are of each level.
@@ -71,10 +59,17 @@ pub(crate) fn write_diagnostics(out: &mut Object, source: &str, diagnostics: &[D
 
 /// Writes the table of steps.
 pub(crate) fn write_steps(out: &mut Object, flow: &Flow) {
-    out.list("steps", steps(flow), |out, step| {
-        out.text("step", &step.id.it)
-            .text("class", step.class().name())
-            .text("scope", &step.scope_name(flow));
+    out.list("steps", check::table(flow), |out, row: Row| {
+        out.text("step", &row.step)
+            .number("depth", row.depth as u64)
+            .flag("on_failure", row.on_failure)
+            .text("kind", row.kind)
+            .text("class", row.class.name())
+            .text_or_null("scope", row.scope.as_deref())
+            .text_or_null("key", row.key.as_deref())
+            .text("guard", &row.guard)
+            .text("on_unknown", &row.on_unknown)
+            .text("retry", &row.retry);
     });
 }
 

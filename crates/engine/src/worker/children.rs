@@ -422,7 +422,9 @@ impl Active {
             Kept::Is(result),
         ))));
         self.flush(inner).await?;
-        inner.due.notify_one();
+        for compiled in live.receivers(event) {
+            inner.has_started(&compiled.flow);
+        }
         Ok(())
     }
 

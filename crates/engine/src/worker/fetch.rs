@@ -238,7 +238,7 @@ impl Active {
             .skip(before.max(skip))
             .filter(|answer| is_new(answer))
             .count();
-        inner.due.notify_one();
+        inner.has_started(&self.compiled.flow);
         tracing::debug!(flow = %self.compiled.flow.name.it, items = count, started, "fetched a page");
         if page.more {
             return Ok(More::Yes);
