@@ -7,8 +7,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement, T
 use semel_ledger::{EffectId, Entry, Owner, Scope, State, Time};
 
 use super::row::{COLUMNS, StoredColumn, process_bytes, read_as};
-use super::{blobs, receipts};
+use super::{blobs, receipts, runs};
 use crate::change::{Answered, EffectChange};
+use crate::node::Membership;
 use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::seen::Seen;
 
@@ -39,7 +40,11 @@ impl Scopes {
         connection: &Connection,
         scope: &Scope,
     ) -> rusqlite::Result<i64> {
-        let name = scope.as_str();
+        self.named(connection, scope.as_str())
+    }
+
+    /// The number of a scope, or of a flow: their names are of one kind.
+    pub(super) fn named(&mut self, connection: &Connection, name: &str) -> rusqlite::Result<i64> {
         if let Some(number) = self.0.get(name) {
             return Ok(*number);
         }
@@ -66,6 +71,8 @@ pub(super) struct Statements<'c> {
     load: CachedStatement<'c>,
     insert: CachedStatement<'c>,
     update: CachedStatement<'c>,
+    pub(super) insert_run: CachedStatement<'c>,
+    pub(super) write_row: CachedStatement<'c>,
 }
 
 impl<'c> Statements<'c> {
@@ -74,6 +81,8 @@ impl<'c> Statements<'c> {
             load: prepare_load(connection)?,
             insert: connection.prepare_cached(INSERT)?,
             update: connection.prepare_cached(UPDATE)?,
+            insert_run: connection.prepare_cached(runs::INSERT)?,
+            write_row: connection.prepare_cached(runs::WRITE)?,
         })
     }
 }
@@ -99,6 +108,8 @@ pub(super) struct Batch<'c> {
     pub(super) statements: Statements<'c>,
     pub(super) scopes: &'c mut Scopes,
     pub(super) seen: &'c Seen,
+    /// Who asks: each caller of the batch in turn.
+    pub(super) member: Option<Membership>,
     pub(super) now: Time,
 }
 

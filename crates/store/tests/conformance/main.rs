@@ -6,6 +6,7 @@
 #[path = "../shared/mod.rs"]
 mod shared;
 
+mod crew;
 mod fixture;
 
 /// Makes one test of each case for each backend. A case is a function that takes a fresh world.
@@ -27,13 +28,20 @@ pub(crate) use cases;
 
 mod batch;
 mod claims;
+mod cursors;
 mod decide;
 mod differential;
+mod lanes;
 mod lists;
+mod mail;
 mod nodes;
 mod receipts;
+mod releases;
 mod reopen;
 mod retention;
+mod run_duties;
+mod run_lists;
+mod runs;
 mod settle;
 mod storms;
 mod tokens_blobs;
