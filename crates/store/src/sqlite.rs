@@ -23,6 +23,7 @@ mod releases;
 mod row;
 mod run_reads;
 mod runs;
+mod scopes;
 mod time;
 mod writer;
 

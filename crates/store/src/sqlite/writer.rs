@@ -7,8 +7,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::checkpoint::Checkpoints;
-use super::effects::{Batch, Scopes, Statements};
+use super::effects::{Batch, Statements};
 use super::failure::classify;
+use super::scopes::Scopes;
 use super::{Ask, blobs, mail, nodes, receipts, releases, runs};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};

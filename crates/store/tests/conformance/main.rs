@@ -27,6 +27,7 @@ macro_rules! cases {
 pub(crate) use cases;
 
 mod batch;
+mod children;
 mod claims;
 mod cursors;
 mod decide;
@@ -40,9 +41,11 @@ mod releases;
 mod reopen;
 mod retention;
 mod run_duties;
+mod run_histories;
 mod run_lists;
 mod runs;
 mod settle;
+mod starts;
 mod storms;
 mod tokens_blobs;
 mod unknown;

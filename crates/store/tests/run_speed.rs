@@ -1,0 +1,118 @@
+//! How much a run costs next to an effect alone, with 64 callers at a time.
+//!
+//! Not run by itself: `cargo test -p semel-store --test run_speed -- --ignored --nocapture`.
+
+#[path = "shared/mod.rs"]
+mod shared;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use semel_store::run::{Next, RunState, Start};
+use semel_store::{Change, EffectChange, Location, Options, Store};
+
+use shared::runs::{FLOW, Starting as _, advance, finish, start};
+use shared::{Saying as _, once};
+
+const CALLERS: u64 = 64;
+const EACH: u64 = 400;
+
+fn key(n: u64) -> EffectChange {
+    let result = format!("{{\"run\":\"run_{n:032x}\"}}");
+    once(&format!("order/{n}"), n)
+        .of_scope(FLOW)
+        .result(&result)
+}
+
+fn webhook(store: &Store, n: u64) -> Start {
+    let body = format!(
+        "{{\"event\":{{\"id\":{n},\"text\":\"{}\"}}}}",
+        "x".repeat(300)
+    );
+    start(n).once(key(n)).run(|run| {
+        run.id = store.new_run_id();
+        run.opening = body.into();
+    })
+}
+
+async fn fresh(place: &std::path::Path, name: &str) -> Arc<Store> {
+    let location = match std::env::var("SEMEL_TEST_POSTGRES") {
+        Ok(url) if std::env::var_os("SEMEL_SPEED_POSTGRES").is_some() => Location::Postgres(
+            format!("{url}?semel_schema=speed_{name}_{}", std::process::id()),
+        ),
+        _ => Location::Sqlite(place.join(name)),
+    };
+    let options = Options {
+        unsafe_no_sync: std::env::var_os("SEMEL_SPEED_NO_SYNC").is_some(),
+        ..Options::default()
+    };
+    let store = Store::open(&location, options).await;
+    let store = Arc::new(store.expect("it opens"));
+    store.join("speed").await.expect("it joins");
+    store
+}
+
+/// Lets all callers do `work` for their numbers; gives how many a second.
+fn cpu() -> f64 {
+    let s = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let f: Vec<&str> = s.rsplit(')').next().unwrap().split_whitespace().collect();
+    (f[11].parse::<f64>().unwrap() + f[12].parse::<f64>().unwrap()) / 100.0
+}
+async fn rate<W>(store: &Arc<Store>, work: fn(Arc<Store>, u64) -> W) -> f64
+where
+    W: Future<Output = ()> + Send + 'static,
+{
+    let began = Instant::now();
+    let c = cpu();
+    let callers = (0..CALLERS).map(|caller| {
+        let store = Arc::clone(store);
+        tokio::spawn(async move {
+            for n in 0..EACH {
+                work(Arc::clone(&store), caller * EACH + n).await;
+            }
+        })
+    });
+    for caller in callers.collect::<Vec<_>>() {
+        caller.await.expect("it ends");
+    }
+    let count = u32::try_from(CALLERS * EACH).expect("few");
+    print!("[{:.1}us cpu] ", (cpu() - c) * 1e6 / f64::from(count));
+    f64::from(count) / began.elapsed().as_secs_f64()
+}
+
+async fn only_once(store: Arc<Store>, n: u64) {
+    store.step(key(n)).await.expect("an answer");
+}
+
+async fn only_start(store: Arc<Store>, n: u64) {
+    store.start(webhook(&store, n)).await.expect("an answer");
+}
+
+async fn whole_run(store: Arc<Store>, n: u64) {
+    let begin = webhook(&store, n);
+    let run = begin.run.id;
+    store.start(begin).await.expect("an answer");
+    for (at, next) in [
+        (1, Next::GoOn),
+        (2, Next::GoOn),
+        (3, finish(RunState::Done)),
+    ] {
+        let mut row = advance(n, at, next);
+        row.run = run;
+        let change = Change::Advance(Box::new(row));
+        store.commit(vec![change]).await.expect("an answer");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it measures, and says so; it cannot fail"]
+async fn runs_a_second() {
+    let place = tempfile::tempdir().expect("a directory");
+    for round in 0..3 {
+        let name = |what: &str| format!("{what}{round}");
+        let effects = rate(&fresh(place.path(), &name("once")).await, only_once).await;
+        let starts = rate(&fresh(place.path(), &name("start")).await, only_start).await;
+        let whole = rate(&fresh(place.path(), &name("whole")).await, whole_run).await;
+        println!("once {effects:.0}/s, start {starts:.0}/s, start and three rows {whole:.0}/s");
+    }
+}
