@@ -21,9 +21,9 @@ pub(super) async fn apply(line: &Line, plan: &mut Plan<'_>) -> Result<(), Fault>
     while !waiting.is_empty() {
         let moves = leading_moves(&mut waiting);
         if !moves.is_empty() {
-            let moved = advance::apply(line, &moves, plan.now).await?;
-            for ((other, _), moved) in moves.iter().zip(moved) {
-                plan.answer(other.by, Answer::Advanced(moved));
+            let done = advance::apply(line, &moves, plan.now).await?;
+            for ((other, _), done) in moves.iter().zip(done) {
+                plan.answer(other.by, Answer::Advanced(done));
             }
         }
         for other in leading_others(&mut waiting) {

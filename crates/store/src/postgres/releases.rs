@@ -52,11 +52,11 @@ pub(super) async fn change(line: &Line, change: &ReleaseChange, now: Time) -> Re
             Ok(new == 1 || went_live)
         }
         ReleaseChange::GoLive { flow, id, was } => {
-            let live = "SELECT id FROM releases WHERE flow = $1 AND live";
-            let live = line.session.query_opt(live, &[flow]).await?;
-            let live: Option<Vec<u8>> = live.map(|row| row.try_get(0)).transpose()?;
+            let find = "SELECT id FROM releases WHERE flow = $1 AND live";
+            let found = line.session.query_opt(find, &[flow]).await?;
+            let is: Option<Vec<u8>> = found.map(|row| row.try_get(0)).transpose()?;
             let was = was.map(|was| was.0.to_vec());
-            Ok(live == was
+            Ok(is == was
                 && is_of(line, *id, flow).await?
                 && make_live(line, flow, Some(*id), now).await?)
         }

@@ -123,8 +123,11 @@ impl<'a> Starts<'a> {
     }
 
     /// Takes what was planned, turned on its side.
-    pub(super) fn columns(&self) -> Columns<'a> {
-        let mut columns = Columns::default();
+    pub(super) fn columns(&self, now: Time) -> Columns<'a> {
+        let mut columns = Columns {
+            now: now.0,
+            ..Columns::default()
+        };
         for starting in &self.planned {
             columns.push(starting);
         }
@@ -163,15 +166,15 @@ impl<'a> Starts<'a> {
         }
         pipe.run().await?;
         for (place, starting) in new.iter().enumerate() {
-            let Some(lane) = starting.start.run.lane else {
+            let Some(narrow) = starting.start.run.lane else {
                 continue;
             };
             let waits = starting.beginning.place == Some(Place::Waits);
-            if waits && lane.when_full == WhenFull::Replace {
+            if waits && narrow.when_full == WhenFull::Replace {
                 // Not those either that this batch starts after it.
                 let spared = new[place..].iter().map(|it| it.start.run.id.0.as_slice());
                 let spared: Vec<&[u8]> = spared.collect();
-                replace(line, lane.id, spared, now).await?;
+                replace(line, &narrow.id, spared, now).await?;
             }
         }
         Ok(())
@@ -179,11 +182,10 @@ impl<'a> Starts<'a> {
 }
 
 /// Asks everybody who is in a lane, or waits for it, to end; all but `spared`.
-async fn replace(line: &Line, lane: [u8; 16], spared: Vec<&[u8]>, now: Time) -> Result<(), Error> {
-    let lane = lane.as_slice();
+async fn replace(line: &Line, narrow: &[u8], spared: Vec<&[u8]>, now: Time) -> Result<(), Error> {
     let others = line
         .session
-        .query(&line.runs.others_in_lane, &[&lane, &spared])
+        .query(&line.runs.others_in_lane, &[&narrow, &spared])
         .await?;
     let others: Vec<&[u8]> = others
         .iter()
@@ -208,6 +210,7 @@ pub(super) struct Columns<'a> {
     lane: Vec<Option<&'a [u8]>>,
     place: Vec<Option<i16>>,
     opening: Vec<Cow<'a, str>>,
+    now: i64,
 }
 
 impl<'a> Columns<'a> {
@@ -230,12 +233,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Adds them to what is sent, if there are any.
-    pub(super) fn pipe<'c>(
-        &'c self,
-        pipe: &mut Pipeline<'c>,
-        line: &'c Line,
-        now: &'c i64,
-    ) -> Option<Asked> {
+    pub(super) fn pipe<'c>(&'c self, pipe: &mut Pipeline<'c>, line: &'c Line) -> Option<Asked> {
         if self.id.is_empty() {
             return None;
         }
@@ -252,7 +250,7 @@ impl<'a> Columns<'a> {
             &self.lane,
             &self.place,
             &self.opening,
-            now,
+            &self.now,
         ];
         Some(pipe.query(&line.runs.start, columns))
     }

@@ -15,7 +15,10 @@ macro_rules! statements {
 
         impl $all {
             pub(super) async fn prepare(client: &Client) -> Result<$all, Error> {
-                Ok($all { $($name: client.prepare(&$sql).await?,)* })
+                $(let $name = $sql;)*
+                // All are sent at once: one round trip, however many there are.
+                let ($($name,)*) = tokio::try_join!($(Box::pin(client.prepare(&$name))),*)?;
+                Ok($all { $($name,)* })
             }
         }
     };

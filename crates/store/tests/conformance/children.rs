@@ -109,7 +109,7 @@ async fn lanes_move_on_under_a_storm(world: World) {
         })
     });
     for worker in workers.collect::<Vec<_>>() {
-        tokio::time::timeout(Duration::from_secs(60), worker)
+        tokio::time::timeout(Duration::from_mins(1), worker)
             .await
             .expect("no lane stands still")
             .expect("no lane is too full");

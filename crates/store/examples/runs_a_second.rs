@@ -1,10 +1,12 @@
 //! How much a run costs next to an effect alone, with 64 callers at a time.
 //!
-//! Not run by itself: `cargo test -p semel-store --test run_speed -- --ignored --nocapture`.
+//! `cargo run --release -p semel-store --example runs_a_second [postgres://…]`; without an address it
+//! is SQLite, in the directory for temporary files.
 
-#[path = "shared/mod.rs"]
+#[path = "../tests/shared/mod.rs"]
 mod shared;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,6 +18,7 @@ use shared::{Saying as _, once};
 
 const CALLERS: u64 = 64;
 const EACH: u64 = 400;
+const ROUNDS: u32 = 3;
 
 fn key(n: u64) -> EffectChange {
     let result = format!("{{\"run\":\"run_{n:032x}\"}}");
@@ -24,46 +27,35 @@ fn key(n: u64) -> EffectChange {
         .result(&result)
 }
 
+/// What a webhook with a body of 300 bytes becomes.
 fn webhook(store: &Store, n: u64) -> Start {
-    let body = format!(
-        "{{\"event\":{{\"id\":{n},\"text\":\"{}\"}}}}",
-        "x".repeat(300)
-    );
+    let body = format!("{{\"event\":{{\"id\":{n},\"text\":\"{:300}\"}}}}", "x");
     start(n).once(key(n)).run(|run| {
         run.id = store.new_run_id();
         run.opening = body.into();
     })
 }
 
-async fn fresh(place: &std::path::Path, name: &str) -> Arc<Store> {
-    let location = match std::env::var("SEMEL_TEST_POSTGRES") {
-        Ok(url) if std::env::var_os("SEMEL_SPEED_POSTGRES").is_some() => Location::Postgres(
-            format!("{url}?semel_schema=speed_{name}_{}", std::process::id()),
-        ),
-        _ => Location::Sqlite(place.join(name)),
+async fn fresh(directory: &Path, name: &str) -> Arc<Store> {
+    let location = match std::env::args().nth(1) {
+        Some(url) => {
+            let process = std::process::id();
+            Location::Postgres(format!("{url}?semel_schema=speed_{name}_{process}"))
+        }
+        None => Location::Sqlite(directory.join(name)),
     };
-    let options = Options {
-        unsafe_no_sync: std::env::var_os("SEMEL_SPEED_NO_SYNC").is_some(),
-        ..Options::default()
-    };
-    let store = Store::open(&location, options).await;
+    let store = Store::open(&location, Options::default()).await;
     let store = Arc::new(store.expect("it opens"));
     store.join("speed").await.expect("it joins");
     store
 }
 
 /// Lets all callers do `work` for their numbers; gives how many a second.
-fn cpu() -> f64 {
-    let s = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let f: Vec<&str> = s.rsplit(')').next().unwrap().split_whitespace().collect();
-    (f[11].parse::<f64>().unwrap() + f[12].parse::<f64>().unwrap()) / 100.0
-}
 async fn rate<W>(store: &Arc<Store>, work: fn(Arc<Store>, u64) -> W) -> f64
 where
     W: Future<Output = ()> + Send + 'static,
 {
     let began = Instant::now();
-    let c = cpu();
     let callers = (0..CALLERS).map(|caller| {
         let store = Arc::clone(store);
         tokio::spawn(async move {
@@ -76,7 +68,6 @@ where
         caller.await.expect("it ends");
     }
     let count = u32::try_from(CALLERS * EACH).expect("few");
-    print!("[{:.1}us cpu] ", (cpu() - c) * 1e6 / f64::from(count));
     f64::from(count) / began.elapsed().as_secs_f64()
 }
 
@@ -104,11 +95,10 @@ async fn whole_run(store: Arc<Store>, n: u64) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "it measures, and says so; it cannot fail"]
-async fn runs_a_second() {
+#[tokio::main(flavor = "multi_thread", worker_threads = 2)]
+async fn main() {
     let place = tempfile::tempdir().expect("a directory");
-    for round in 0..3 {
+    for round in 0..ROUNDS {
         let name = |what: &str| format!("{what}{round}");
         let effects = rate(&fresh(place.path(), &name("once")).await, only_once).await;
         let starts = rate(&fresh(place.path(), &name("start")).await, only_start).await;
