@@ -2,11 +2,10 @@
 
 use semel_ledger::Millis;
 use semel_store::run::{Next, RunState};
-use semel_store::{Answer, Change};
 
 use crate::crew::Crew;
 use crate::fixture::World;
-use crate::shared::runs::{advance, mail, rest, rest_until, run_id, start};
+use crate::shared::runs::{advance, rest, rest_until, run_id, start};
 
 crate::cases!(
     mail_waits_in_order,
@@ -16,7 +15,6 @@ crate::cases!(
     mail_does_not_take_a_run_from_its_holder,
     what_was_read_goes_and_nothing_else,
     unread_mail_wakes_at_once,
-    mail_that_comes_while_resting_is_found,
 );
 
 async fn mail_waits_in_order(world: World) {
@@ -112,42 +110,4 @@ async fn unread_mail_wakes_at_once(world: World) {
     whole.read_mail = Some(second);
     assert!(crew.advance(whole).await);
     assert_eq!(crew.run(1).await.wake, Some(late));
-}
-
-/// One task sends, another reads and rests: whatever the order, every note is read, and the run
-/// never rests with mail that nobody will look at.
-async fn mail_that_comes_while_resting_is_found(world: World) {
-    const NOTES: usize = 150;
-    let crew = Crew::join(world).await;
-    crew.begin(start(1)).await;
-    let sender = match crew.world.neighbour().await {
-        Some(store) => store,
-        None => std::sync::Arc::clone(crew.store()),
-    };
-    let sending = tokio::spawn(async move {
-        for n in 0..NOTES {
-            let sent = sender.commit(vec![mail(1, &n.to_string())]).await;
-            let sent = sent.expect("it is sent").pop();
-            assert!(matches!(sent, Some(Answer::Mailed(true))), "{sent:?}");
-        }
-    });
-    let (mut read, mut at, mut idle) = (Vec::new(), 1, 0);
-    while read.len() < NOTES {
-        let loaded = crew.load(1).await;
-        read.extend(loaded.mail.iter().map(|mail| mail.note.clone()));
-        let mut resting = advance(1, at, rest(RunState::Waiting));
-        resting.read_mail = loaded.mail.last().map(|mail| mail.seq);
-        assert!(crew.advance(resting).await);
-        at += 1;
-        while read.len() < NOTES && crew.take(1).await.is_empty() {
-            idle += 1;
-            assert!(!sending.is_finished() || idle < 5_000, "a note was lost");
-            tokio::task::yield_now().await;
-        }
-    }
-    sending.await.expect("all were sent");
-    let expected: Vec<Box<str>> = (0..NOTES).map(|n| n.to_string().into()).collect();
-    assert_eq!(read, expected);
-    let _ = crew.change(Change::Take { limit: 1 }).await;
-    assert!(crew.notes(1).await.is_empty());
 }

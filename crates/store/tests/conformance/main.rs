@@ -43,6 +43,7 @@ mod retention;
 mod run_duties;
 mod run_histories;
 mod run_lists;
+mod run_storms;
 mod runs;
 mod settle;
 mod starts;
