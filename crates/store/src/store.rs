@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use semel_ledger::{After, Command, EffectId, Entry, Time, Verdict, apply};
+use semel_ledger::{After, Command, EffectId, Entry, Time, apply};
 use tokio::sync::watch;
 
 use crate::change::{Answer, Answered, Change, Content, EffectChange};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use semel_ledger::{Time, Verdict};
+use semel_ledger::Time;
 
 use crate::blob::BlobRef;
 use crate::change::{Answer, Answered, Change, EffectChange};

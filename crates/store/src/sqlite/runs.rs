@@ -1,7 +1,7 @@
 //! Runs inside the writer's transaction: started, moved on, taken, freed, forgotten.
 
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
-use semel_ledger::{Time, Verdict};
+use semel_ledger::Time;
 
 use super::effects::Batch;
 use super::lanes::{self, Standing};
