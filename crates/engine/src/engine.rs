@@ -91,7 +91,9 @@ impl std::fmt::Debug for Engine {
 /// Room for one run in this node's hands.
 #[derive(Debug)]
 pub struct Room {
-    _permit: OwnedSemaphorePermit,
+    /// Given back when it is dropped.
+    #[expect(dead_code, reason = "it is held, never read")]
+    permit: OwnedSemaphorePermit,
 }
 
 impl Engine {
@@ -142,7 +144,7 @@ impl Engine {
             return None;
         }
         let permit = Arc::clone(&self.inner.room).try_acquire_owned();
-        permit.ok().map(|_permit| Room { _permit })
+        permit.ok().map(|permit| Room { permit })
     }
 
     /// Begins a run that this node has just started and holds.
@@ -307,7 +309,7 @@ impl Inner {
                 Ok(active) => {
                     let permit = Arc::clone(&self.room).acquire_owned().await;
                     let Ok(permit) = permit else { return Ok(()) };
-                    self.work(Room { _permit: permit }, active);
+                    self.work(Room { permit }, active);
                 }
                 Err(error) => load::set_aside(self, id, &error).await,
             }

@@ -5,6 +5,7 @@
 //! The invariant: what is written here was decided or observed already; reading it back never asks
 //! a clock, an expression or the world again.
 
+mod opening;
 mod text;
 
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use semel_flow::Value;
 use semel_ledger::{Fence, Time};
 use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
+
+pub use opening::{Again, Opening, Origin, Within};
 
 /// A value as the journal keeps it: in the row, or a long one as the name of its blob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,95 +46,6 @@ impl Kept {
         contents.push(text.into_bytes());
         Kept::Blob(blob)
     }
-}
-
-/// What started a run, and with what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Opening {
-    /// What kind of trigger.
-    pub by: Origin,
-    /// The event as the flow sees it.
-    pub event: Kept,
-    /// Planned time of a tick, or when the event was received.
-    #[serde(with = "text::millis")]
-    pub at: Time,
-    /// The sender's name for the delivery or event, or who asked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<Box<str>>,
-    /// An item of a `for_each` or a called flow: what belongs to the run that waits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub within: Option<Within>,
-    /// A run that is done again: which, and what of it is taken over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub again: Option<Again>,
-}
-
-/// What kind of trigger started a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// A request from outside.
-    Webhook,
-    /// The clock.
-    Schedule,
-    /// A tick whose items are to be fetched.
-    Fetch,
-    /// One item of a fetched list.
-    Sync,
-    /// A person or program through the API.
-    Manual,
-    /// Another flow's `emit`.
-    Emit,
-    /// Another flow's `call`.
-    Call,
-    /// One item of a `for_each`.
-    Item,
-    /// A person who wants it done again.
-    Rerun,
-}
-
-impl Origin {
-    /// The word for it, the same everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Origin::Webhook => "webhook",
-            Origin::Schedule => "schedule",
-            Origin::Fetch => "fetch",
-            Origin::Sync => "sync",
-            Origin::Manual => "manual",
-            Origin::Emit => "emit",
-            Origin::Call => "call",
-            Origin::Item => "item",
-            Origin::Rerun => "rerun",
-        }
-    }
-}
-
-/// What a child run has of the run that waits for it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Within {
-    /// The step that waits.
-    pub step: Arc<str>,
-    /// The grant of the effect that stands for this child.
-    #[serde(
-        default,
-        with = "text::fence_option",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub fence: Option<Fence>,
-    /// A `for_each` item: its position.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub index: Option<u64>,
-}
-
-/// What a repeated run takes over from the one before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Again {
-    /// The run before.
-    pub of: Box<str>,
-    /// Steps whose recorded result stands.
-    pub reuse: Vec<(Arc<str>, Kept)>,
 }
 
 /// Something that became true of a run.

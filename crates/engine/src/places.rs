@@ -28,6 +28,7 @@ pub fn is_in(block: &Block, id: &str) -> bool {
 }
 
 /// The blocks inside a step.
+#[must_use]
 pub fn inner(step: &Step) -> Box<dyn Iterator<Item = &Block> + '_> {
     match &step.action {
         Action::Switch { cases, otherwise } => {

@@ -47,7 +47,7 @@ impl Engine {
                     *held = Some(Arc::new(flight));
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "there is no flight recorder; after a kill more is unknown")
+                    tracing::warn!(%error, "there is no flight recorder; after a kill more is unknown");
                 }
             }
         }

@@ -88,7 +88,7 @@ async fn fire(
         match start(inner, compiled, by, tick, now) {
             Ok(start) => changes.push(Change::Start(Box::new(start))),
             Err(error) => {
-                tracing::error!(flow = %compiled.flow.name.it, %error, "a tick cannot be started")
+                tracing::error!(flow = %compiled.flow.name.it, %error, "a tick cannot be started");
             }
         }
     }

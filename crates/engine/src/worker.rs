@@ -10,9 +10,12 @@
 mod acts;
 mod book;
 mod children;
+mod claims;
 mod ending;
 mod fetch;
-mod ledger;
+mod inspect;
+mod locks;
+mod settling;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -34,7 +37,7 @@ use crate::state::{Phase, State};
 
 pub(crate) use acts::Came;
 use book::{Book, Gone};
-pub(crate) use ledger::settle;
+pub(crate) use settling::settle;
 
 /// A run in this node's hands.
 pub(crate) struct Active {
@@ -218,10 +221,10 @@ impl Active {
         let mut claims = Vec::new();
         for next in moves {
             match next {
-                Move::Claim(call) => claims.push(call),
-                Move::Perform(call) => self.perform(inner, call).await?,
-                Move::Ask(call) => self.ask(inner, call),
-                Move::Update(call) => self.update(inner, call),
+                Move::Claim(call) => claims.push(*call),
+                Move::Perform(call) => self.perform(inner, *call).await?,
+                Move::Ask(call) => self.ask(inner, *call),
+                Move::Update(call) => self.update(inner, *call),
                 Move::Inspect { step, grant } => self.inspect(inner, &step, &grant).await?,
                 Move::Conclude {
                     step,
@@ -230,7 +233,7 @@ impl Active {
                     result,
                 } => {
                     self.conclude(inner, &step, effect, happened, result)
-                        .await?
+                        .await?;
                 }
                 Move::Forgotten { call, since, .. } => self.forgotten(inner, &call, since).await?,
                 Move::Lock {
@@ -276,7 +279,7 @@ impl Active {
             }
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!(%error, "mail could not be read; it is when the run rests")
+                tracing::warn!(%error, "mail could not be read; it is when the run rests");
             }
         }
     }

@@ -64,8 +64,8 @@ pub(crate) fn next_match(cron: &Cron, zone: &TimeZone, after: Time) -> Option<Ti
             return Some(Time(tick.as_millisecond()));
         };
         let at = change.timestamp();
-        // The clock jumps over the scheduled time, or onto it.
-        if wall <= change.offset().to_datetime(at) {
+        // The clock jumps over the scheduled time.
+        if wall < change.offset().to_datetime(at) {
             return Some(Time(at.as_millisecond()));
         }
         (from, inclusive) = (at, true);

@@ -80,9 +80,9 @@ fn checksum(fence: &[u8], text: &[u8]) -> [u8; 16] {
 
 pub(super) fn read(slot: &[u8], long: &Path) -> Option<([u8; 16], Mark)> {
     let fence: [u8; 16] = slot.get(..16)?.try_into().ok()?;
-    match slot.get(16)? {
-        &SENT => Some((fence, Mark::Sent)),
-        &KNOWN => {
+    match *slot.get(16)? {
+        SENT => Some((fence, Mark::Sent)),
+        KNOWN => {
             let known = outcome(slot, fence, long);
             Some((fence, known.map_or(Mark::Sent, Mark::Known)))
         }

@@ -1,4 +1,10 @@
-//! How the journal spells what serde does not know.
+//! How the journal spells what serde does not know. The signatures are those that serde asks for.
+
+#![expect(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives a reference to the field, whatever it is"
+)]
 
 use semel_flow::Value;
 

@@ -49,11 +49,7 @@ pub(crate) struct Came {
 
 impl Active {
     /// A call that needs no claim: a repeat is harmless, or the destination dedupes it.
-    pub(super) async fn perform(
-        &mut self,
-        inner: &Arc<Inner>,
-        call: Box<Call>,
-    ) -> Result<(), Gone> {
+    pub(super) async fn perform(&mut self, inner: &Arc<Inner>, call: Call) -> Result<(), Gone> {
         if call.task.class == Class::Keyed {
             // The record of what led here must be older than the act.
             if !self.journal.pending.is_empty() || !self.journal.changes.is_empty() {
@@ -67,16 +63,16 @@ impl Active {
         Ok(())
     }
 
-    pub(super) fn ask(&mut self, inner: &Arc<Inner>, call: Box<Call>) {
+    pub(super) fn ask(&mut self, inner: &Arc<Inner>, call: Call) {
         self.begin(inner, call, For::Probe, None, None);
     }
 
-    pub(super) fn update(&mut self, inner: &Arc<Inner>, call: Box<Call>) {
+    pub(super) fn update(&mut self, inner: &Arc<Inner>, call: Call) {
         self.begin(inner, call, For::Update, None, None);
     }
 
     /// A claim was granted: act. Without a free slot nothing is sent, and it is tried again later.
-    pub(super) fn act(&mut self, inner: &Arc<Inner>, call: Box<Call>, fence: Fence) {
+    pub(super) fn act(&mut self, inner: &Arc<Inner>, call: Call, fence: Fence) {
         let flight = inner.flight();
         let slot = flight.as_ref().and_then(|flight| flight.slot(fence));
         if flight.is_some() && slot.is_none() {
@@ -87,7 +83,7 @@ impl Active {
                 answer: None,
             });
             let errand = Errand {
-                call: call.into(),
+                call: Arc::new(call),
                 purpose: For::Step,
                 fence: Some(fence),
                 began: inner.store.now(),
@@ -108,14 +104,14 @@ impl Active {
     fn begin(
         &mut self,
         inner: &Arc<Inner>,
-        call: Box<Call>,
+        call: Call,
         purpose: For,
         fence: Option<Fence>,
         slot: Option<Slot>,
     ) {
         self.acting.insert(Arc::clone(&call.step));
         let errand = Errand {
-            call: call.into(),
+            call: Arc::new(call),
             purpose,
             fence,
             began: inner.store.now(),
@@ -191,7 +187,7 @@ impl Active {
             if let Some(slot) = &came.slot {
                 slot.known(settlement);
             }
-            let changes = self.settlement(&came.errand.call, came.errand.fence, settlement);
+            let changes = self.settlement(inner, &came.errand.call, came.errand.fence, settlement);
             self.journal.changes.extend(changes);
         }
         self.journal.slots.extend(came.slot);

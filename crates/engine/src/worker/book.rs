@@ -104,7 +104,9 @@ impl Active {
             doubtful,
         } = commit(inner, book.member, changes).await?;
         let advanced = matches!(answers.pop(), Some(Answer::Advanced(true)));
-        if !advanced && !(doubtful && is_written(inner, self.id, at, text.as_deref()).await?) {
+        let written =
+            advanced || (doubtful && is_written(inner, self.id, at, text.as_deref()).await?);
+        if !written {
             return Err(Gone::Lost);
         }
         if text.is_some() {

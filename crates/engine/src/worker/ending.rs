@@ -7,7 +7,8 @@ use semel_store::run::{Next, RunState};
 use semel_store::{Change, Content};
 
 use super::book::Gone;
-use super::ledger::{release, settle};
+use super::locks::release;
+use super::settling::settle;
 use super::{Active, More};
 use crate::engine::Inner;
 use crate::journal::{Ending, Happening, Note};

@@ -90,10 +90,7 @@ impl Active {
         let cursor = was
             .as_deref()
             .and_then(|text| Value::read(text.as_bytes()).ok());
-        match self
-            .page(inner, sync, cursor.clone().unwrap_or(Value::Null))
-            .await
-        {
+        match self.page(inner, sync, &cursor.unwrap_or(Value::Null)).await {
             Ok(page) => self.take_page(inner, sync, &name, was, page).await,
             Err(failure) => self.fetch_failed(inner, failure).await,
         }
@@ -103,7 +100,7 @@ impl Active {
         &mut self,
         inner: &Arc<Inner>,
         sync: &Sync,
-        cursor: Value,
+        cursor: &Value,
     ) -> Result<Page, Failure> {
         let more = [("cursor", cursor.clone())];
         let input = {
@@ -142,7 +139,7 @@ impl Active {
         &self,
         inner: &Inner,
         sync: &Sync,
-        cursor: Value,
+        cursor: &Value,
         answer: &Said,
     ) -> Result<Page, Failure> {
         let scene = self.scene(inner.store.now());
@@ -189,7 +186,7 @@ impl Active {
             Some(expr) => expr
                 .holds(&names)
                 .map_err(|e| wrong("more", e.to_string()))?,
-            None => !items.is_empty() && next.as_ref().is_some_and(|next| *next != cursor),
+            None => !items.is_empty() && next.as_ref().is_some_and(|next| next != cursor),
         };
         Ok(Page {
             items,

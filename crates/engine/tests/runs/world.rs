@@ -231,10 +231,10 @@ impl Node {
             }
         };
         let waited = tokio::time::timeout(Duration::from_secs(20), wait).await;
-        match waited {
-            Ok(loaded) => loaded,
-            Err(_) => panic!("{:#?}", self.engine.store().load_run(run).await),
-        }
+        let Ok(loaded) = waited else {
+            panic!("{:#?}", self.engine.store().load_run(run).await);
+        };
+        loaded
     }
 
     pub(crate) async fn done(&self, run: RunId) -> Loaded {

@@ -1,5 +1,6 @@
 //! Flows in, messages out: every word that the check says is a snapshot.
 
+mod flows;
 mod keys;
 mod policy;
 mod references;

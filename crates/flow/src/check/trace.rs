@@ -66,14 +66,6 @@ impl<'f> Tracer<'_, 'f> {
     }
 }
 
-/// Whose answer `body` stands for.
-#[derive(Clone, Copy)]
-struct Answering<'f> {
-    step: &'f Step,
-    /// It was asked for one thing, so the first of a list is that thing.
-    exact: bool,
-}
-
 struct Walk<'i, 'f> {
     tracer: Tracer<'i, 'f>,
     loops: Vec<&'f Step>,
@@ -82,7 +74,8 @@ struct Walk<'i, 'f> {
     hops: Vec<(Span, String)>,
     /// Where the present way began.
     at: Option<Span>,
-    answer: Option<Answering<'f>>,
+    /// Whose answer `body` stands for.
+    answer: Option<&'f Step>,
     seen: HashSet<(Span, String)>,
     found: Vec<Trace>,
 }

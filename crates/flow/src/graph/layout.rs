@@ -231,10 +231,10 @@ fn beside(columns: Vec<Picture>) -> Picture {
 
 /// A head with branches under it that come together again.
 fn fan(head: Picture, branches: Vec<Picture>) -> Picture {
-    let mut axes = Vec::new();
+    let mut entries = Vec::new();
     let mut left = 0.0;
     for branch in &branches {
-        axes.push((left + branch.axis, branch.height));
+        entries.push((left + branch.axis, branch.height));
         left += branch.width + BESIDE;
     }
     let row = beside(branches);
@@ -248,7 +248,7 @@ fn fan(head: Picture, branches: Vec<Picture>) -> Picture {
     let (offset, top) = (axis - row.axis, head.height + GAP);
     let head_left = axis - head.axis;
     let bottom = top + row.height + GAP / 2.0;
-    for (x, height) in axes {
+    for (x, height) in entries {
         let x = x + offset;
         whole
             .items

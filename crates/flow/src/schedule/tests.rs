@@ -208,6 +208,17 @@ const CHANGES: &[(&str, &str, &str, &[&str])] = &[
             "2026-10-25T02:30Z",
         ],
     ),
+    // The change itself is an hour that begins.
+    (
+        "0 * * * *",
+        "Europe/Berlin",
+        "2026-10-24T23:30:00Z",
+        &[
+            "2026-10-25T00:00Z",
+            "2026-10-25T01:00Z",
+            "2026-10-25T02:00Z",
+        ],
+    ),
     // New York, 8 March and 1 November 2026.
     (
         "15 2 * * *",

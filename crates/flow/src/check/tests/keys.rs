@@ -1,121 +1,7 @@
 //! Good and bad keys of every kind, and where their values come from.
 
+use super::flows::{both, looped, other, scheduled, step, webhook};
 use super::{SAY, codes, flow, said, snapshot};
-
-/// Quoted where YAML would take a colon for its own.
-fn quoted(key: &str) -> String {
-    if key.contains(": ") {
-        format!("'{key}'")
-    } else {
-        key.to_owned()
-    }
-}
-
-/// A flow that Stripe starts.
-fn webhook(key: &str) -> String {
-    let key = quoted(key);
-    format!(
-        "name: order
-on: {{webhook: {{path: /hooks/a, verify: stripe, secret: \"${{{{ secrets.S }}}}\"}}}}
-key: {key}
-let:
-  pay: event.data.object
-  stamp: now()
-  tag: stamp
-steps:
-{SAY}"
-    )
-}
-
-fn scheduled(key: &str) -> String {
-    let key = quoted(key);
-    format!("name: daily\non: {{schedule: {{cron: 0 9 * * *}}}}\nkey: {key}\nsteps:\n{SAY}")
-}
-
-/// The key of a step behind others.
-fn step(key: &str) -> String {
-    let key = quoted(key);
-    format!(
-        "name: order
-on: {{webhook: {{path: /hooks/a, verify: stripe, secret: \"${{{{ secrets.S }}}}\"}}}}
-let:
-  pay: event.data.object
-steps:
-  - id: made
-    set: {{at: \"${{{{ now() }}}}\", order: \"${{{{ event.order }}}}\", deep: {{mark: \"m-${{{{ uuid() }}}}\"}}}}
-  - id: again
-    set: {{at: \"${{{{ steps.made.result.at }}}}\"}}
-  - id: list
-    http: {{get: https://shop.example/orders}}
-    result: body.orders
-  - id: one
-    http: {{get: https://shop.example/orders?first}}
-    result: body.orders[0].id
-  - id: who
-    ensure:
-      find: {{http: {{get: \"https://crm.example?e=${{{{ event.email }}}}\"}}, found: size(body) > 0, result: \"body[0].id\"}}
-      create: {{http: {{post: https://crm.example}}, result: body.id}}
-  - id: some
-    if: event.big
-    http: {{post: https://a.example}}
-    result: body.id
-  - id: mail
-    key: {key}
-    http: {{post: https://mail.example/send}}
-"
-    )
-}
-
-fn looped(key: &str, inner: &str) -> String {
-    format!(
-        "name: remind
-on: {{schedule: {{cron: 0 9 * * *}}}}
-steps:
-  - id: list
-    http: {{get: https://shop.example/subs}}
-  - id: each
-    for_each: steps.list.result
-    as: sub
-    key: {key}
-    steps:
-      - id: look
-        http: {{get: \"https://shop.example/subs/${{{{ sub.id }}}}\"}}
-      - id: mail
-        key: {inner}
-        http: {{post: https://mail.example/send}}
-"
-    )
-}
-
-/// The key of a loop and that of a step in it.
-fn both(keys: &str) -> String {
-    let (outer, inner) = keys.split_once('|').expect("two keys");
-    looped(outer, inner)
-}
-
-fn other(part: &str) -> String {
-    format!(
-        "name: order
-on: {{webhook: {{path: /hooks/a, verify: stripe, secret: \"${{{{ secrets.S }}}}\"{}}}}}
-{}steps:
-{}{SAY}",
-        if part.starts_with("latest") {
-            format!(", {part}")
-        } else {
-            String::new()
-        },
-        if part.starts_with("overlap") {
-            format!("{part}\n")
-        } else {
-            String::new()
-        },
-        if part.starts_with("lock") {
-            format!("  - id: alone\n    {part}\n")
-        } else {
-            String::new()
-        },
-    )
-}
 
 #[test]
 fn good_keys_pass_in_silence() {
@@ -160,6 +46,12 @@ const BAD: &[Case] = &[
     ),
     ("clock-date", webhook, "${{ date(now()) }}", "K001"),
     ("clock-let", webhook, "a/${{ string(tag) }}", "K001"),
+    (
+        "clock-twice",
+        webhook,
+        "${{ string(tag) }}/${{ string(tag) }}",
+        "K001 K001",
+    ),
     (
         "clock-branch",
         webhook,
@@ -384,4 +276,38 @@ fn a_run_cannot_be_named_by_its_steps() {
 fn a_constant_key_is_tolerated_by_hand() {
     let source = format!("name: f\non: manual\nkey: migrate\nsteps:\n{SAY}");
     assert_eq!(codes(&flow(&source)), ["K004?"]);
+}
+
+/// What to write instead depends on who sends.
+#[test]
+fn a_better_key_is_one_that_the_sender_has() {
+    for (on, better) in [
+        (
+            "{webhook: {path: /hooks/a, verify: stripe, secret: \"${{ secrets.S }}\"}}",
+            "event.id",
+        ),
+        (
+            "{webhook: {path: /hooks/a, verify: slack, secret: \"${{ secrets.S }}\"}}",
+            "event.event_id",
+        ),
+        (
+            "{webhook: {path: /hooks/a, verify: typeform, secret: \"${{ secrets.S }}\"}}",
+            "event.event_id",
+        ),
+        (
+            "{webhook: {path: /hooks/a, verify: github, secret: \"${{ secrets.S }}\"}}",
+            "the event id that github sends",
+        ),
+        ("{schedule: {every: 1h}}", "use ${{ schedule.time }}"),
+        ("{event: order.paid}", "event.id"),
+    ] {
+        let said = said(&format!(
+            "name: f\non: {on}\nkey: ${{{{ uuid() }}}}\nsteps:\n{SAY}"
+        ));
+        let help = said
+            .lines()
+            .find(|line| line.contains("help: "))
+            .expect("help");
+        assert!(help.contains(better), "{on}: {help}");
+    }
 }

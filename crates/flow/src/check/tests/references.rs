@@ -62,3 +62,39 @@ fn right_references_pass_in_silence() {
         assert_eq!(said(&source), "", "{source}");
     }
 }
+
+/// What can be known of a value without its coming.
+#[test]
+fn kinds_are_known_where_the_file_says_them() {
+    for (condition, expected) in [
+        ("event.ok", ""),
+        ("-1", "C008"),
+        ("event.a + event.b", ""),
+        ("1 + 2", "C008"),
+        ("\"a\" + \"b\"", "C008"),
+        ("event.l.all(x, x.ok)", ""),
+        ("event.l.map(x, x.ok)", "C008"),
+        ("event.a == 1 ? true : event.b", ""),
+        ("event.a ? 1 : 2", "C008"),
+        ("default(event.ok, false)", ""),
+        ("{\"a\": 1}", "C008"),
+        ("run.key", "C008"),
+        ("steps.made.status", "C008"),
+        ("steps.made.result.yes", ""),
+        ("steps.made.result.cents", "C008"),
+        ("steps.made.result.cents > 1.5", ""),
+        ("steps.made.result.cents == \"1\"", "C008"),
+        ("steps.made.result", "C008"),
+        ("schedule.date == \"2026-01-31\"", ""),
+        ("now() > timestamp(event.at)", ""),
+        ("now()", "C008"),
+        ("1 == 1.0", ""),
+        ("event.a == null", ""),
+        ("!size(event.l)", "C008"),
+    ] {
+        let source = steps(&format!(
+            "  - {{id: made, set: {{yes: true, cents: 1}}}}\n  - id: a\n    if: '{condition}'\n    stop:\n"
+        ));
+        assert_eq!(codes(&flow(&source)).join(" "), expected, "{condition}");
+    }
+}

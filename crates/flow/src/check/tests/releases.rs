@@ -41,7 +41,7 @@ fn a_step_of_another_name_is_found_by_its_scope() {
     let new = release(
         "f",
         "${{ event.id }}",
-        "  - {id: log, http: {post: https://log.example}}\n  - {id: post, http: {post: https://mail.example}}\n",
+        "  - {id: tell, http: {post: https://log.example}}\n  - {id: post, http: {post: https://mail.example}}\n",
     );
     assert_eq!(
         lost(&live, &new),

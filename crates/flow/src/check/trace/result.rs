@@ -1,7 +1,7 @@
 //! Where the event, the run and the results of steps come from.
 
 use super::path::{self, Seg};
-use super::{Answering, Source, Walk, changes};
+use super::{Source, Walk, changes};
 use crate::diagnostic::Span;
 use crate::model::{Action, Ensure, Kind, Step};
 
@@ -84,7 +84,7 @@ impl<'f> Walk<'_, 'f> {
     }
 
     fn result(&mut self, step: &'f Step, rest: &[Seg]) {
-        let outer = self.answer.replace(Answering { step, exact: false });
+        let outer = self.answer.replace(step);
         if let Some(result) = &step.result {
             self.ast(result.ast(), rest);
         } else {
@@ -119,7 +119,6 @@ impl<'f> Walk<'_, 'f> {
     }
 
     fn ensured(&mut self, step: &'f Step, ensure: &'f Ensure, rest: &[Seg]) {
-        self.answer = Some(Answering { step, exact: true });
         let made = [Some(&ensure.create), ensure.update.as_ref()];
         let made = made.into_iter().flatten().map(|made| &made.result);
         for result in std::iter::once(&ensure.find.result).chain(made) {
@@ -132,11 +131,12 @@ impl<'f> Walk<'_, 'f> {
 
     /// `body` and what comes with it.
     pub(super) fn answered(&mut self, segs: &[Seg], span: Span) {
-        let Some(Answering { step, exact }) = self.answer else {
+        let Some(step) = self.answer else {
             return self.push(Source::Unknown, span);
         };
         let placed = segs.iter().any(|seg| matches!(seg, Seg::At(_)));
-        if placed && !exact && changes(step) {
+        // What was created or found by its id is one thing, wherever it stands in the answer.
+        if placed && changes(step) {
             self.push(Source::Position(step.id.it.clone()), span);
         }
         self.push(answer_of(step), span);
