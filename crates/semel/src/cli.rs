@@ -28,11 +28,14 @@ mod serve;
 mod steps;
 mod tokens;
 mod trigger;
+mod words;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, Flags, Name, has_credentials, has_password};
 use crate::failure::Failure;
+
+pub(crate) use words::words;
 
 /// Trigger it twice, retry it, crash it, re-run it. The world sees it once.
 #[derive(Debug, Parser)]

@@ -22,9 +22,9 @@ pub(crate) struct Trigger {
     /// The name of this intent: asked twice with the same one, the flow runs once
     #[arg(long, allow_hyphen_values = true)]
     key: String,
-    /// The event: JSON, @FILE, or - for stdin [default: null]
+    /// The event: JSON, @FILE, or - for stdin; after `trigger` it may be written --data, too [default: null]
     #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
-    data: Option<String>,
+    event: Option<String>,
     /// Run this release, which may be a draft, instead of the live one
     #[arg(long, value_name = "REL")]
     draft: Option<String>,
@@ -64,7 +64,7 @@ impl Trigger {
         if self.key.contains(|c: char| c.is_control()) {
             return Err(Failure::usage("--key has control characters in it").into());
         }
-        let body = self.data.as_deref().map(event).transpose()?;
+        let body = self.event.as_deref().map(event).transpose()?;
         Ok(Call {
             method: Method::POST,
             body: body.map(|body| ("application/json", body.into())),
@@ -112,7 +112,7 @@ fn read(answer: &Answer) -> anyhow::Result<Box<RawValue>> {
 fn event(data: &str) -> anyhow::Result<Vec<u8>> {
     let content = match data.strip_prefix('@') {
         Some(path) => std::fs::read(path)
-            .map_err(|error| Failure::usage(format!("--data: cannot read {path}: {error}")))?,
+            .map_err(|error| Failure::usage(format!("cannot read the event from {path}: {error}")))?,
         None if data == "-" => {
             let mut content = Vec::new();
             std::io::stdin().lock().read_to_end(&mut content)?;
@@ -121,8 +121,11 @@ fn event(data: &str) -> anyhow::Result<Vec<u8>> {
         None => data.as_bytes().to_owned(),
     };
     Canonical::read(&content).map_err(|error| {
-        Failure::usage(format!("--data is not JSON: {error}"))
-            .fix("quote it for the shell: --data '{\"id\": 7}', or write --data @event.json")
+        let failure = Failure::usage(format!("the event is not JSON: {error}"));
+        if std::path::Path::new(data).is_dir() {
+            return failure.fix("after `trigger`, --data is the event; for the data directory write semel --data DIR trigger …");
+        }
+        failure.fix("quote it for the shell: --data '{\"id\": 7}', or write --data @event.json")
     })?;
     Ok(content)
 }

@@ -113,7 +113,8 @@ fn told(file: &FlowFile, outcome: Outcome) -> bool {
             true
         }
         Err(error) => {
-            say!("semel: error: {name}: {}", shown(&error.to_string()));
+            let why = crate::failure::chain(&error.into());
+            say!("semel: error: {name}: {}", shown(&why));
             true
         }
     }
