@@ -111,8 +111,9 @@ fn read(answer: &Answer) -> anyhow::Result<Box<RawValue>> {
 /// The event that was given: itself, in a file, or on stdin.
 fn event(data: &str) -> anyhow::Result<Vec<u8>> {
     let content = match data.strip_prefix('@') {
-        Some(path) => std::fs::read(path)
-            .map_err(|error| Failure::usage(format!("cannot read the event from {path}: {error}")))?,
+        Some(path) => std::fs::read(path).map_err(|error| {
+            Failure::usage(format!("cannot read the event from {path}: {error}"))
+        })?,
         None if data == "-" => {
             let mut content = Vec::new();
             std::io::stdin().lock().read_to_end(&mut content)?;

@@ -14,7 +14,10 @@ pub(crate) fn words(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let Some(verb) = verb(&words).filter(|verb| words[*verb] == "trigger") else {
         return words;
     };
-    for word in words[verb + 1..].iter_mut().take_while(|word| *word != "--") {
+    for word in words[verb + 1..]
+        .iter_mut()
+        .take_while(|word| *word != "--")
+    {
         if word == "--data" {
             *word = "--event".into();
         } else if let Some(value) = word.to_str().and_then(|it| it.strip_prefix("--data=")) {
@@ -32,7 +35,11 @@ fn verb(words: &[OsString]) -> Option<usize> {
         if !is_flag(word) {
             return Some(at);
         }
-        at += if WITH_VALUE.iter().any(|flag| word == flag) { 2 } else { 1 };
+        at += if WITH_VALUE.iter().any(|flag| word == flag) {
+            2
+        } else {
+            1
+        };
     }
     None
 }
@@ -50,9 +57,15 @@ mod tests {
                 "semel --data d --json trigger f --data -",
                 "semel --data d --json trigger f --event -",
             ),
-            ("semel --data trigger runs ls --data d", "semel --data trigger runs ls --data d"),
+            (
+                "semel --data trigger runs ls --data d",
+                "semel --data trigger runs ls --data d",
+            ),
             ("semel runs ls --data d", "semel runs ls --data d"),
-            ("semel once -- trigger --data d", "semel once -- trigger --data d"),
+            (
+                "semel once -- trigger --data d",
+                "semel once -- trigger --data d",
+            ),
             ("semel trigger f -- --data", "semel trigger f -- --data"),
             ("semel --data", "semel --data"),
         ] {
