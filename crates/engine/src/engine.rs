@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use semel_act::Perform;
+use semel_flow::Flow;
+use semel_flow::model::OverlapPolicy;
 use semel_ledger::{Fence, Millis};
 use semel_store::node::Membership;
 use semel_store::run::{RunId, RunState};
@@ -75,11 +77,18 @@ pub(crate) struct Inner {
     /// Something may have become due.
     pub(crate) due: Notify,
     /// The runs in this node's hands, to tell them that mail came.
-    pub(crate) held: Mutex<HashMap<RunId, Arc<Notify>>>,
+    pub(crate) held: Mutex<HashMap<RunId, Held>>,
     pub(crate) outers: load::Outers,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) moved: broadcast::Sender<Moved>,
     works: Mutex<JoinSet<()>>,
+}
+
+/// A run in this node's hands.
+pub(crate) struct Held {
+    /// To tell it that mail came.
+    called: Arc<Notify>,
+    compiled: Arc<Compiled>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -168,6 +177,11 @@ impl Engine {
         self.inner.due.notify_one();
     }
 
+    /// A run of this flow was started that this node does not hold: look now.
+    pub fn has_started(&self, flow: &Flow) {
+        self.inner.has_started(flow);
+    }
+
     /// Tells a run something from outside. Gives whether it is there and open.
     ///
     /// # Errors
@@ -254,9 +268,14 @@ impl Inner {
         let inner = Arc::clone(self);
         let mut works = self.works.lock().unwrap_or_else(PoisonError::into_inner);
         while works.try_join_next().is_some() {}
+        let (id, called) = (active.id, Arc::new(Notify::new()));
+        // Before the task begins, so that mail which comes meanwhile is noticed.
+        let held = Held {
+            called: Arc::clone(&called),
+            compiled: Arc::clone(&active.compiled),
+        };
+        self.hold(id, held);
         works.spawn(async move {
-            let (id, called) = (active.id, Arc::new(Notify::new()));
-            inner.hold(id, Arc::clone(&called));
             worker::work(&inner, active, &called).await;
             inner.let_go(id);
             drop(room);
@@ -264,9 +283,9 @@ impl Inner {
         });
     }
 
-    fn hold(&self, run: RunId, called: Arc<Notify>) {
+    fn hold(&self, run: RunId, it: Held) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.insert(run, called);
+        held.insert(run, it);
     }
 
     fn let_go(&self, run: RunId) {
@@ -278,9 +297,23 @@ impl Inner {
     pub(crate) fn mail_came(&self, run: RunId) {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match held.get(&run) {
-            Some(called) => called.notify_one(),
+            Some(held) => held.called.notify_one(),
             None => self.due.notify_one(),
         }
+    }
+
+    /// A run of this flow was started. If the flow's policy is that it replaces others, those in
+    /// this node's hands have mail.
+    pub(crate) fn has_started(&self, flow: &Flow) {
+        let policy = flow.overlap.as_ref().map(|overlap| overlap.policy);
+        if policy == Some(OverlapPolicy::Replace) {
+            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let name = &flow.name.it;
+            for held in held.values().filter(|it| it.compiled.flow.name.it == *name) {
+                held.called.notify_one();
+            }
+        }
+        self.due.notify_one();
     }
 
     pub(crate) fn has_moved(&self, run: RunId, state: RunState) {

@@ -119,11 +119,12 @@ impl Flows {
         let source = store.text(&release.source).await?;
         let source = source.ok_or(ReleaseError::Missing)?;
         let reading = semel_flow::read(&source);
-        let Some(flow) = reading.flow else {
+        let Some(mut flow) = reading.flow else {
             let first = reading.diagnostics.first();
             let message = first.map_or_else(String::new, |first| first.title.clone());
             return Err(ReleaseError::Unreadable { message });
         };
+        semel_flow::mark_volatile(&mut flow);
         let compiled = Arc::new(Compiled {
             id: release.id,
             flow,

@@ -134,7 +134,8 @@ pub(crate) async fn active(
         rows,
     } = fold(&inner.store, &journal).await?;
     // It was never in anybody's hands: nothing can be under way.
-    state.rests |= run.state == RunState::Queued;
+    let parked_from_the_start = run.state == RunState::Parked && rows == 1;
+    state.rests |= run.state == RunState::Queued || parked_from_the_start;
     let compiled = inner.flows.release(&inner.store, run.release).await?;
     let outer = outer(inner, &state, run.parent).await?;
     let identity = Identity {

@@ -93,7 +93,7 @@ async fn fire(
         }
     }
     inner.store.commit(changes).await?;
-    inner.due.notify_one();
+    inner.has_started(&compiled.flow);
     Ok(next_tick(&schedule.timing, latest))
 }
 
@@ -150,6 +150,7 @@ fn start(
         by,
         event,
         canonical: None,
+        raw: None,
         at: tick,
         from: None,
         key,

@@ -17,7 +17,7 @@ use semel_store::run::{Lane, NewRun, RunId, RunState, Start, WhenFull};
 use semel_store::{Content, EffectChange};
 
 use crate::flows::Compiled;
-use crate::journal::{self, Again, Happening, Kept, Opening, Origin, Within};
+use crate::journal::{self, Again, Happening, Kept, Opening, Origin, Raw, Within};
 
 /// How long a done key protects if neither file nor server says.
 pub const DEFAULT_REMEMBER: Millis = Millis::days(30);
@@ -71,6 +71,8 @@ pub struct Incoming<'a> {
     pub event: Value,
     /// The event as it is compared, if it is known already.
     pub canonical: Option<Canonical>,
+    /// What was received, byte for byte, if that is not the event's own text.
+    pub raw: Option<Vec<u8>>,
     /// Planned or received at.
     pub at: Time,
     /// The sender's name for it, or who asked.
@@ -179,11 +181,29 @@ impl Incoming<'_> {
         Ok(start)
     }
 
-    fn start_as(self, key: Key, lane: Option<Lane>) -> Result<Start, StartError> {
+    /// What is told about it in its run's journal; what was received is left out.
+    #[must_use]
+    pub fn opening(&self) -> Opening {
+        Opening {
+            by: self.by,
+            event: Kept::Is(self.event.clone()),
+            at: self.at,
+            from: self.from.clone(),
+            raw: None,
+            within: None,
+            again: None,
+        }
+    }
+
+    /// The change that starts the run under that key and in that queue, unless the key has one already.
+    ///
+    /// # Errors
+    /// [`StartError`] if it cannot be written down.
+    pub fn start_as(self, key: Key, lane: Option<Lane>) -> Result<Start, StartError> {
         let flow = &self.compiled.flow;
         let effect = EffectId::new(Scope::new(&flow.name.it)?, key.clone());
-        let canonical = match &self.canonical {
-            Some(canonical) => canonical.clone(),
+        let canonical = match self.canonical {
+            Some(canonical) => canonical,
             None => self.event.to_canonical()?,
         };
         let claim = Claim {
@@ -204,11 +224,13 @@ impl Incoming<'_> {
             command: Command::Once(claim),
             content,
         };
+        let mut contents = Vec::new();
         let opening = Opening {
             by: self.by,
             event: Kept::Is(self.event),
             at: self.at,
             from: self.from,
+            raw: self.raw.map(|bytes| Raw::new(bytes, &mut contents)),
             within: None,
             again: None,
         };
@@ -221,11 +243,13 @@ impl Incoming<'_> {
             begin: self.begin,
             now: self.now,
         };
+        let mut run = run.with(opening);
+        run.contents.extend(contents);
         Ok(Start {
             once: Some(once),
             latest: None,
             otherwise: None,
-            run: run.with(opening),
+            run,
         })
     }
 
@@ -342,6 +366,7 @@ pub fn child_opening(by: Origin, event: Value, at: Time, within: Within) -> Open
         event: Kept::Is(event),
         at,
         from: None,
+        raw: None,
         within: Some(within),
         again: None,
     }
@@ -358,6 +383,7 @@ pub fn again_opening(
     Opening {
         by: Origin::Rerun,
         from: Some(by.into()),
+        raw: None,
         again: Some(Again {
             of: of.text().into(),
             reuse,

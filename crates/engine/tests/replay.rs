@@ -321,6 +321,7 @@ fn opening(n: i64) -> Opening {
         event: Kept::Is(Value::map([("id", Value::Int(1)), ("n", Value::Int(n))])),
         at: Time(0),
         from: None,
+        raw: None,
         within: None,
         again: None,
     }

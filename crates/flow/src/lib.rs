@@ -1,7 +1,8 @@
 //! A flow file: read, checked, explained.
 //!
-//! Owns the file's grammar ([`model`]), its expressions ([`expr`]) and the values they work on
-//! ([`value`]), and everything that can be said about a flow before it runs ([`diagnostic`]).
+//! Owns the file's grammar ([`fields`], [`schema()`]) and what it becomes ([`read`], [`model`]), its
+//! expressions ([`expr`]) and the values they work on ([`value`]), and everything that can be said
+//! about a flow before it runs ([`mod@check`], [`diagnostic`], [`render`]).
 //! Knows nothing of files, clocks, threads or the network: the caller brings the text, the names
 //! and the time.
 //!

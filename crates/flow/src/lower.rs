@@ -28,12 +28,15 @@ use crate::diagnostic::{Diagnostic, Level, Spanned};
 use crate::model::Flow;
 use crate::yaml;
 
+/// The most problems that are kept: nobody reads more, and each is drawn with its lines.
+const MAX_FOUND: usize = 1_000;
+
 /// What became of a file.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The flow, if enough could be read to say more about it; to be run only if there are no errors.
     pub flow: Option<Flow>,
-    /// Everything that was found, in the order of the file.
+    /// What was found, in the order of the file; of a file with over a thousand problems not all.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -70,6 +73,8 @@ struct Lower {
 
 impl Lower {
     fn report(&mut self, found: Diagnostic) {
-        self.found.push(found);
+        if self.found.len() < MAX_FOUND {
+            self.found.push(found);
+        }
     }
 }

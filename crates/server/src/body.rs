@@ -41,6 +41,11 @@ impl Document {
         Some(Canonical::trusted(input.into()))
     }
 
+    /// All of it, in canonical spelling.
+    pub(crate) fn into_canonical(self) -> Canonical {
+        self.canonical
+    }
+
     /// The members, as they were sent.
     pub(crate) fn sent(&self) -> Result<Fields<'_>, Problem> {
         let text = std::str::from_utf8(&self.sent).unwrap_or_default();

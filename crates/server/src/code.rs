@@ -69,6 +69,9 @@ codes! {
     EffectMissing = "effect_missing", NOT_FOUND, "There is no such effect";
     BlobMissing = "blob_missing", NOT_FOUND, "There is no such blob";
     TokenMissing = "token_missing", NOT_FOUND, "There is no such token";
+    FlowMissing = "flow_missing", NOT_FOUND, "There is no such flow";
+    ReleaseMissing = "release_missing", NOT_FOUND, "There is no such release";
+    RunMissing = "run_missing", NOT_FOUND, "There is no such run";
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "The path has no such method";
     Busy = "busy", CONFLICT, "Somebody else is at it";
     Unknown = "unknown", CONFLICT, "Nobody knows whether it happened";
@@ -76,6 +79,16 @@ codes! {
     StaleToken = "stale_token", CONFLICT, "This claim no longer holds";
     NotOpen = "not_open", CONFLICT, "There is nothing to decide";
     NotAbandoned = "not_abandoned", CONFLICT, "The claim is not that process's";
+    FlowInvalid = "flow_invalid", UNPROCESSABLE_ENTITY, "The flow has errors";
+    PathTaken = "path_taken", CONFLICT, "Another flow has this path";
+    KeysAbandoned = "keys_abandoned", CONFLICT, "What is done would be forgotten";
+    RunOpen = "run_open", CONFLICT, "The run is not over";
+    RunOver = "run_over", CONFLICT, "The run is over";
+    RunInner = "run_inner", CONFLICT, "The run belongs to another one";
+    RunUnreadable = "run_unreadable", CONFLICT, "The run cannot be read";
+    PlanChanged = "plan_changed", CONFLICT, "The plan is no longer true";
+    HookNotReady = "hook_not_ready", SERVICE_UNAVAILABLE, "The hook is not ready";
+    SigningUnavailable = "signing_unavailable", SERVICE_UNAVAILABLE, "Nothing can be signed here";
     Overloaded = "overloaded", SERVICE_UNAVAILABLE, "Too much is waiting to be written";
     StoreUnavailable = "store_unavailable", SERVICE_UNAVAILABLE, "The store cannot be reached";
     StoreFull = "store_full", SERVICE_UNAVAILABLE, "The store has no space left";

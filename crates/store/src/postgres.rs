@@ -5,10 +5,12 @@
 //! | `connect`, `tls` | reaching the server, sessions |
 //! | `migrate` | the schema, and which servers are refused |
 //! | `writer`, `attempt` | group commit: gather, try, try again, find out what became of a lost answer |
-//! | `plan` | what a batch will write, in memory |
-//! | `effects`, `receipts`, `nodes` | writing it, set at a time |
+//! | `ground` | what must be known, and held, before a batch is planned |
+//! | `ask`, `plan`, `starts` | what a batch will write, in memory |
+//! | `effects`, `receipts` | writing it, set at a time |
+//! | `others`, `advance`, `runs`, `releases`, `nodes` | what is answered while it is written |
 //! | `columns`, `row` | a record as columns, there and back |
-//! | `loader`, `reads`, `space` | single effects for many callers; everything people ask; giving back |
+//! | `loader`, `reads`, `run_reads`, `space` | single effects for many callers; everything people ask; giving back |
 //!
 //! Leaves what a change means to [`crate::record::advance`].
 //!
@@ -16,21 +18,29 @@
 //! answer is read back by; every commit holds its node's epoch; what is written was read in the
 //! same transaction or is conditional on what was read; time is the database's.
 
+mod advance;
+mod ask;
 mod attempt;
 mod columns;
 mod connect;
 mod effects;
 mod fault;
+mod ground;
 mod loader;
 mod migrate;
 mod nodes;
+mod others;
 mod pipeline;
 mod plan;
 mod reads;
 mod receipts;
+mod releases;
 mod row;
 mod run_reads;
+mod run_statements;
+mod runs;
 mod space;
+mod starts;
 mod statements;
 mod tls;
 mod writer;
@@ -43,11 +53,11 @@ use semel_ledger::EffectId;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use self::ask::Ask;
 use self::connect::{Address, Outage, Purpose};
 use self::effects::Mark;
 use self::fault::{Fault, Silent};
 use self::loader::Loader;
-use self::plan::Ask;
 use self::reads::Questions;
 use self::writer::{Line, Queue, Writer};
 use crate::change::{Answer, Change};
@@ -145,7 +155,6 @@ impl Postgres {
         changes: Vec<Change>,
         member: Option<Membership>,
     ) -> Result<Vec<Answer>, StoreError> {
-        run_reads::refuse(&changes)?;
         self.writes.ask(Ask::new(member, changes)).await
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use semel_ledger::{Fence, Time};
+use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
 
 use super::{Kept, text};
@@ -20,12 +21,45 @@ pub struct Opening {
     /// The sender's name for the delivery or event, or who asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Box<str>>,
+    /// What was received, byte for byte, if that is not the event's own text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<Raw>,
     /// An item of a `for_each` or a called flow: what belongs to the run that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Within>,
     /// A run that is done again: which, and what of it is taken over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<Again>,
+}
+
+/// What was received, byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Raw {
+    /// In the row.
+    Text(Box<str>),
+    /// In the blob store: it is long, or no text.
+    Blob(#[serde(with = "text::blob")] BlobRef),
+}
+
+impl Raw {
+    /// Keeps what was received, giving what does not fit into the row to `contents`.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>, contents: &mut Vec<Vec<u8>>) -> Raw {
+        let kept = if bytes.len() <= INLINE_BYTES {
+            String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)
+        } else {
+            Err(bytes)
+        };
+        match kept {
+            Ok(text) => Raw::Text(text.into()),
+            Err(bytes) => {
+                let blob = BlobRef::of(&bytes);
+                contents.push(bytes);
+                Raw::Blob(blob)
+            }
+        }
+    }
 }
 
 /// What kind of trigger started a run.

@@ -235,7 +235,7 @@ impl Active {
             .skip(before.max(skip))
             .filter(|answer| is_new(answer))
             .count();
-        inner.due.notify_one();
+        inner.has_started(&self.compiled.flow);
         tracing::debug!(flow = %self.compiled.flow.name.it, items = count, started, "fetched a page");
         if page.more {
             return Ok(More::Yes);
@@ -264,6 +264,7 @@ impl Active {
             by: Origin::Sync,
             event: item,
             canonical: None,
+            raw: None,
             at: self.state.opening.at,
             from: Some(self.identity.id.as_ref().into()),
             key: None,

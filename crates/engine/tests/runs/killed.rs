@@ -20,7 +20,8 @@ steps:
 ";
 
 async fn node(directory: &std::path::Path) -> Node {
-    let store = Store::open(&Location::Memory, Options::default()).await;
+    let location = Location::Sqlite(directory.join("semel.db"));
+    let store = Store::open(&location, Options::default()).await;
     let store = Arc::new(store.expect("a store"));
     Node::on(store, Arc::<World>::default(), Some(directory)).await
 }

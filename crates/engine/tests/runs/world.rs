@@ -202,6 +202,7 @@ impl Node {
             by: Origin::Manual,
             event: Value::read(event.as_bytes()).expect("JSON"),
             canonical: None,
+            raw: None,
             at: store.now(),
             from: None,
             key: None,

@@ -181,7 +181,7 @@ impl Lower {
         None
     }
 
-    /// The names of a table's fields are those of a map here.
+    /// A field with a short form: the node, if it is the main field by itself, else the long form.
     pub(super) fn short<'n>(
         &mut self,
         slot: Slot<'n>,

@@ -16,6 +16,8 @@ fn examples_have_no_problems() {
         assert_eq!(said, "no problems\n", "{name}");
         let flow = read(&source).flow.expect("a flow");
         assert_eq!(flow.name.it, name, "the file is called as its flow");
+        let found = semel_flow::check::check(&flow);
+        assert!(found.is_empty(), "{name}: {found:#?}");
     }
 }
 

@@ -116,6 +116,15 @@ fn check(source: &str) {
     );
 }
 
+/// The worst that fits into a file: every line wrong, and the messages still come at once.
+#[test]
+fn a_file_of_nothing_but_problems_is_bounded() {
+    let lines: Vec<_> = (0..9_000).map(|at| format!("wrong{at}: x")).collect();
+    let source = lines.join("\n");
+    check(&source);
+    assert_eq!(semel_flow::read(&source).diagnostics.len(), 1_000);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 

@@ -122,6 +122,14 @@ fn every_rule_of_the_schema_is_kept() {
         ("/on", json!({"schedule": {}})),
         ("/steps", json!([])),
         (
+            "",
+            json!({"name": "x", "steps": [{"id": "a", "stop": null}], "nmae": "y"}),
+        ),
+        (
+            "/steps/0/http",
+            json!({"post": "https://a.example", "retry": {}}),
+        ),
+        (
             "/steps/0/http",
             json!({"post": "https://a.example", "get": "https://a.example"}),
         ),

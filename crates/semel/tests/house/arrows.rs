@@ -47,7 +47,13 @@ const RULES: [Rule; 8] = [
     },
     Rule {
         name: "semel-server",
-        ours: &["semel-flow", "semel-ledger", "semel-store"],
+        ours: &[
+            "semel-act",
+            "semel-engine",
+            "semel-flow",
+            "semel-ledger",
+            "semel-store",
+        ],
         never: &["rusqlite", "tokio-postgres"],
         nowhere: &[],
     },

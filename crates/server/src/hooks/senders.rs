@@ -199,7 +199,10 @@ fn at<'v>(event: &'v Value, path: &[&str]) -> Option<&'v Value> {
 }
 
 /// The one value of a header, bare or in quotes.
-fn header<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<Option<Cow<'h, str>>, Problem> {
+pub(crate) fn header<'h>(
+    headers: &'h HeaderMap,
+    name: &'static str,
+) -> Result<Option<Cow<'h, str>>, Problem> {
     let invalid = |what: &str| {
         let detail = format!("the header {name} {what}");
         Problem::new(Code::KeyInvalid, detail).field(name)

@@ -70,12 +70,14 @@ impl World {
         let refused = answered
             .as_ref()
             .is_some_and(|answered| !answered.verdict.is_grant());
-        let outcome = if refused || self.runs.rows.contains_key(&run.id) {
+        let outcome = if refused {
             StartOutcome::Refused
         } else if stale {
             StartOutcome::Stale
         } else if skipped {
             StartOutcome::Skipped
+        } else if self.runs.rows.contains_key(&run.id) {
+            StartOutcome::Refused
         } else {
             if let Some(latest) = latest {
                 self.runs.latest.insert(latest.of, latest.version);

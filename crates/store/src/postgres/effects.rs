@@ -6,19 +6,20 @@
 //!
 //! The invariant: if what was read is no longer so, [`write()`] says so and nothing may be committed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use semel_ledger::Cause;
 use tokio_postgres::Error;
 
 use super::columns::{Columns, state_number, text};
-use super::connect::Session;
 use super::pipeline::Pipeline;
 use super::plan::{Plan, Slot};
 use super::receipts::Blocked;
 use super::statements::Statements;
+use super::writer::Line;
 use crate::node::Membership;
 use crate::record::{Record, Turn};
+use crate::run::RunId;
 
 /// Which commit of which writer.
 #[derive(Clone, Copy, Debug)]
@@ -29,21 +30,33 @@ pub(super) struct Mark {
 
 /// How writing went.
 pub(super) enum Written {
-    /// Everything is in the open transaction; new effects have these positions.
-    All(HashMap<[u8; 16], i64>),
+    /// Everything is in the open transaction.
+    All(New),
     /// Somebody else was there in between.
     RaceLost,
 }
 
+/// What came of a plan.
+pub(super) struct New {
+    /// The positions of new effects.
+    pub(super) seqs: HashMap<[u8; 16], i64>,
+    /// The runs that were started.
+    pub(super) started: HashSet<RunId>,
+}
+
 /// Writes `plan` into a transaction: opens one if `begin`, does not end it.
 pub(super) async fn write(
-    session: &Session,
-    statements: &Statements,
+    line: &Line,
     plan: &Plan<'_>,
     mark: Mark,
     begin: bool,
 ) -> Result<Written, Error> {
-    let rows = Rows::of(plan);
+    let Line {
+        session,
+        statements,
+        ..
+    } = line;
+    let (rows, runs) = (Rows::of(plan), plan.starts.columns(plan.now));
     let (writer, now) = (mark.writer.as_slice(), plan.now.0);
     let mut pipe = Pipeline::new(session);
     if begin {
@@ -72,6 +85,7 @@ pub(super) async fn write(
         );
     }
     rows.blocked.pipe(&mut pipe, statements);
+    let started = runs.pipe(&mut pipe, line);
     pipe.execute(&statements.mark, vec![&writer, &mark.commit, &now]);
     let mut replies = pipe.run().await?;
 
@@ -89,7 +103,15 @@ pub(super) async fn write(
         let id: &[u8] = row.try_get(0).ok()?;
         Some((id.try_into().ok()?, row.try_get(1).ok()?))
     });
-    Ok(Written::All(seqs.collect()))
+    let started = started.map(|place| replies.take(place).rows);
+    let started = started.iter().flatten().filter_map(|row| {
+        let id: &[u8] = row.try_get(0).ok()?;
+        Some(RunId(id.try_into().ok()?))
+    });
+    Ok(Written::All(New {
+        seqs: seqs.collect(),
+        started: started.collect(),
+    }))
 }
 
 fn pipe_removals<'c>(

@@ -12,7 +12,10 @@ use crate::clock::Clock;
 use crate::error::OpenError;
 
 /// Every migration, oldest first; its place is its number.
-const MIGRATIONS: [(&str, &str); 1] = [("ledger", include_str!("migrations/0001_ledger.sql"))];
+const MIGRATIONS: [(&str, &str); 2] = [
+    ("ledger", include_str!("migrations/0001_ledger.sql")),
+    ("runs", include_str!("migrations/0002_runs.sql")),
+];
 
 /// The newest schema that is known.
 fn known() -> i64 {

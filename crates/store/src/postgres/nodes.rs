@@ -9,7 +9,6 @@ use tokio_postgres::{Error, Row};
 use super::columns::text;
 use super::connect::Session;
 use super::row::{Reader, Unreadable};
-use crate::change::{Answer, Change};
 use crate::node::{Membership, NODE_LEASE, NodeChange, NodeState};
 use crate::token::{Token, TokenChange};
 
@@ -51,18 +50,7 @@ pub(super) fn token(row: &Row) -> Result<Token, Unreadable> {
     })
 }
 
-/// Applies a change to a node or token.
-pub(super) async fn apply(session: &Session, change: &Change, now: Time) -> Result<Answer, Error> {
-    match change {
-        Change::Node(change) => change_node(session, change, now).await.map(Answer::Node),
-        Change::Token(change) => change_token(session, change, now).await.map(Answer::Token),
-        Change::Free { .. } => Ok(Answer::Counted(0)),
-        Change::Effect(_) | Change::Blob(_) | Change::Receipts(_) => Ok(Answer::Written),
-        _ => Ok(Answer::Written),
-    }
-}
-
-async fn change_node(
+pub(super) async fn change_node(
     session: &Session,
     change: &NodeChange,
     now: Time,
@@ -116,7 +104,11 @@ async fn change_node(
     Ok(row.and_then(|row| node(&row).ok()))
 }
 
-async fn change_token(session: &Session, change: &TokenChange, now: Time) -> Result<bool, Error> {
+pub(super) async fn change_token(
+    session: &Session,
+    change: &TokenChange,
+    now: Time,
+) -> Result<bool, Error> {
     let changed = match change {
         TokenChange::Add(token) => {
             let add = "INSERT INTO tokens (id, name, hash, created_at, revoked_at) \

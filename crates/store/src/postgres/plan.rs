@@ -14,78 +14,12 @@ use crate::error::StoreError;
 use crate::node::Membership;
 use crate::receipt::Receipt;
 use crate::record::{Advanced, Record, Turn, Write, advance};
-use crate::seen::Seen;
+use crate::run::{Start, StartOutcome, Started};
 
+use super::ask::Ask;
+use super::ground::Ground;
 use super::row::Stamped;
-
-/// What one caller wants written.
-#[derive(Debug)]
-pub(super) struct Ask {
-    /// Under which identity, as it was when the caller asked.
-    pub(super) member: Option<Membership>,
-    pub(super) changes: Vec<Change>,
-    /// For each change the id of its effect, if it is about one.
-    ids: Vec<Option<[u8; 16]>>,
-}
-
-impl Ask {
-    pub(super) fn new(member: Option<Membership>, changes: Vec<Change>) -> Ask {
-        let id = |change: &Change| match change {
-            Change::Effect(change) => Some(change.effect.hash()),
-            _ => None,
-        };
-        let ids = changes.iter().map(id).collect();
-        Ask {
-            member,
-            changes,
-            ids,
-        }
-    }
-
-    /// About how many bytes of content it brings.
-    pub(super) fn bytes(&self) -> usize {
-        let length = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
-        let bytes = |change: &Change| match change {
-            Change::Effect(change) => {
-                let content = &change.content;
-                let input = content.input.as_ref().map_or(0, |i| i.as_str().len());
-                input + length(&content.result) + length(&content.note)
-            }
-            Change::Blob(bytes) => bytes.len(),
-            _ => 0,
-        };
-        self.changes.iter().map(bytes).sum()
-    }
-
-    /// The effects that it moves.
-    pub(super) fn moves(&self) -> impl Iterator<Item = [u8; 16]> {
-        self.ids.iter().copied().flatten()
-    }
-
-    /// The effects that must be read before anything can be planned. Those that a first claim is
-    /// probably about are not: that nothing is there is proved by the insert, or else all is read.
-    pub(super) fn must_read(&self, seen: &Seen) -> impl Iterator<Item = [u8; 16]> {
-        let known = |(change, id): (&Change, &Option<[u8; 16]>)| {
-            id.filter(|id| !change.may_be_first() || seen.contains(*id))
-        };
-        self.changes.iter().zip(&self.ids).filter_map(known)
-    }
-
-    /// How many of its changes rest on the guess that nothing is there.
-    pub(super) fn guesses(&self, seen: &Seen) -> usize {
-        self.moves().count() - self.must_read(seen).count()
-    }
-
-    /// The effects whose rows it may write to in any way.
-    pub(super) fn touches(&self) -> impl Iterator<Item = [u8; 16]> {
-        let receipts = self.changes.iter().flat_map(|change| match change {
-            Change::Receipts(receipts) => receipts.as_slice(),
-            _ => &[],
-        });
-        self.moves()
-            .chain(receipts.map(|receipt| receipt.effect.hash()))
-    }
-}
+use super::starts::Starts;
 
 /// What every caller of a batch is told once it is durable.
 pub(super) type Answers = Vec<Result<Vec<Answer>, StoreError>>;
@@ -97,12 +31,28 @@ pub(super) struct Plan<'a> {
     pub(super) slots: Vec<Slot>,
     pub(super) blobs: BTreeMap<[u8; 32], Vec<u8>>,
     pub(super) receipts: Vec<&'a Receipt>,
-    /// Changes to nodes and tokens, by caller and place: the database itself answers those.
-    pub(super) others: Vec<(usize, usize, &'a Change)>,
+    pub(super) starts: Starts<'a>,
+    /// Changes that the database itself answers.
+    pub(super) others: Vec<Other<'a>>,
     /// The identities that must hold until the commit.
     pub(super) members: Vec<Membership>,
     pub(super) now: Time,
     steps: usize,
+}
+
+/// Whose change it is, and which of theirs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct By {
+    pub(super) caller: usize,
+    pub(super) place: usize,
+    pub(super) member: Option<Membership>,
+}
+
+/// A change that the database itself answers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Other<'a> {
+    pub(super) by: By,
+    pub(super) change: &'a Change,
 }
 
 /// One effect in a batch.
@@ -146,13 +96,13 @@ impl Slot {
         gone.or(tombstone.map(|(record, _)| record.seq))
     }
 
-    fn apply(&mut self, change: &EffectChange, step: usize, now: Time) -> (Answered, Vec<Vec<u8>>) {
+    fn apply(&mut self, change: EffectChange, step: usize, now: Time) -> (Answered, Vec<Vec<u8>>) {
         let Advanced {
             verdict,
             write,
             turns,
             blobs,
-        } = advance(self.after.as_ref(), change.clone(), now);
+        } = advance(self.after.as_ref(), change, now);
         let existed = self.after.is_some();
         match write {
             Write::Nothing => {}
@@ -187,28 +137,24 @@ impl Slot {
 }
 
 impl<'a> Plan<'a> {
-    /// Works out what `asks` do to `rows`. Callers whose identity is not `alive` are refused.
-    pub(super) fn new(
-        asks: &'a [Ask],
-        rows: HashMap<[u8; 16], Stamped>,
-        alive: &[Membership],
-        now: Time,
-    ) -> Plan<'a> {
+    /// Works out what `asks` do to what was read. Callers whose identity is not alive are refused.
+    pub(super) fn new(asks: &'a [Ask], ground: Ground, now: Time) -> Plan<'a> {
         let mut plan = Plan {
             answers: Vec::with_capacity(asks.len()),
             slots: Vec::new(),
             blobs: BTreeMap::new(),
             receipts: Vec::new(),
+            starts: Starts::new(ground.known),
             others: Vec::new(),
             members: Vec::new(),
             now,
             steps: 0,
         };
         let mut places = HashMap::new();
-        let mut rows = rows;
+        let mut rows = ground.effects;
         for (caller, ask) in asks.iter().enumerate() {
             if let Some(member) = ask.member {
-                if !alive.contains(&member) {
+                if !ground.alive.contains(&member) {
                     plan.answers.push(Err(StoreError::Fenced));
                     continue;
                 }
@@ -217,17 +163,19 @@ impl<'a> Plan<'a> {
                 }
             }
             let mut answers = Vec::with_capacity(ask.changes.len());
-            for (place, (change, id)) in ask.changes.iter().zip(&ask.ids).enumerate() {
-                if let (Change::Effect(change), Some(id)) = (change, id) {
-                    let slot = *places.entry(*id).or_insert_with(|| {
-                        plan.slots.push(Slot::new(*id, rows.remove(id)));
+            for (place, (change, id)) in ask.changes.iter().zip(ask.ids()).enumerate() {
+                let slot = id.map(|id| {
+                    *places.entry(id).or_insert_with(|| {
+                        plan.slots.push(Slot::new(id, rows.remove(&id)));
                         plan.slots.len() - 1
-                    });
-                    answers.push(plan.effect(slot, change));
-                } else {
-                    plan.other(caller, place, change);
-                    answers.push(Answer::Written);
-                }
+                    })
+                });
+                let by = By {
+                    caller,
+                    place,
+                    member: ask.member,
+                };
+                answers.push(plan.change(by, change, slot));
             }
             plan.answers.push(Ok(answers));
         }
@@ -235,25 +183,78 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    fn effect(&mut self, slot: usize, change: &EffectChange) -> Answer {
+    fn change(&mut self, by: By, change: &'a Change, slot: Option<usize>) -> Answer {
+        match (change, slot) {
+            (Change::Effect(change), Some(slot)) => {
+                return Answer::Effect(Box::new(self.effect(slot, EffectChange::clone(change))));
+            }
+            (Change::Start(start), slot) => {
+                return Answer::Started(Box::new(self.start(by, slot, start)));
+            }
+            (Change::Blob(bytes), _) => self.keep(bytes.clone()),
+            (Change::Receipts(receipts), _) => self.receipts.extend(receipts),
+            (Change::Advance(advance), _) => {
+                for bytes in &advance.contents {
+                    self.keep(bytes.clone());
+                }
+                self.others.push(Other { by, change });
+            }
+            (change, _) => self.others.push(Other { by, change }),
+        }
+        Answer::Written
+    }
+
+    fn effect(&mut self, slot: usize, change: EffectChange) -> Answered {
         self.steps += 1;
         let (answered, blobs) = self.slots[slot].apply(change, self.steps, self.now);
         for bytes in blobs {
-            self.blobs.insert(BlobRef::of(&bytes).hash, bytes);
+            self.keep(bytes);
         }
-        Answer::Effect(Box::new(answered))
+        answered
     }
 
-    fn other(&mut self, caller: usize, place: usize, change: &'a Change) {
-        match change {
-            Change::Blob(bytes) => {
-                self.blobs.insert(BlobRef::of(bytes).hash, bytes.clone());
+    fn start(&mut self, by: By, slot: Option<usize>, start: &'a Start) -> Started {
+        let obstacles = self.starts.obstacles(start);
+        let answered = start.once.as_ref().zip(slot).map(|(once, slot)| {
+            let mut once = once.clone();
+            if obstacles.prevent() {
+                once.content.result.clone_from(&start.otherwise);
             }
-            Change::Receipts(receipts) => self.receipts.extend(receipts),
-            Change::Node(_) | Change::Token(_) | Change::Free { .. } => {
-                self.others.push((caller, place, change))
+            self.effect(slot, once)
+        });
+        let refused = |answered: &Answered| !answered.verdict.is_grant();
+        let outcome = if answered.as_ref().is_some_and(refused) {
+            StartOutcome::Refused
+        } else {
+            self.starts.plan(by, start, obstacles, self.now)
+        };
+        if let StartOutcome::Started { .. } = outcome {
+            for bytes in &start.run.contents {
+                self.keep(bytes.clone());
             }
-            _ => {}
+        }
+        Started { answered, outcome }
+    }
+
+    fn keep(&mut self, bytes: Vec<u8>) {
+        self.blobs.insert(BlobRef::of(&bytes).hash, bytes);
+    }
+
+    /// Puts in an answer that only the database could give.
+    pub(super) fn answer(&mut self, by: By, answer: Answer) {
+        if let Some(Ok(answers)) = self.answers.get_mut(by.caller) {
+            answers[by.place] = answer;
+        }
+    }
+
+    /// Puts in that runs were there already, after all.
+    pub(super) fn refuse(&mut self, refused: Vec<By>) {
+        for by in refused {
+            if let Some(Ok(answers)) = self.answers.get_mut(by.caller)
+                && let Answer::Started(started) = &mut answers[by.place]
+            {
+                started.outcome = StartOutcome::Refused;
+            }
         }
     }
 
@@ -264,6 +265,7 @@ impl<'a> Plan<'a> {
         };
         self.blobs.is_empty()
             && self.receipts.is_empty()
+            && self.starts.is_empty()
             && self.others.is_empty()
             && self.slots.iter().all(still)
     }
@@ -271,10 +273,13 @@ impl<'a> Plan<'a> {
     /// Puts in the positions that new effects were given.
     pub(super) fn number(&mut self, seqs: &HashMap<[u8; 16], i64>) {
         for answer in self.answers.iter_mut().flatten().flatten() {
-            let Answer::Effect(answered) = answer else {
-                continue;
+            let answered = match answer {
+                Answer::Effect(answered) => Some(&mut **answered),
+                Answer::Started(started) => started.answered.as_mut(),
+                _ => None,
             };
-            if let Some(record) = answered.record.as_deref_mut().filter(|r| r.seq == 0) {
+            let record = answered.and_then(|answered| answered.record.as_deref_mut());
+            if let Some(record) = record.filter(|record| record.seq == 0) {
                 record.seq = seqs.get(&record.effect.hash()).copied().unwrap_or_default();
             }
         }

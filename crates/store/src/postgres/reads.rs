@@ -71,13 +71,13 @@ impl Questions {
 
 /// Conditions that are written down as they are needed, with their values.
 #[derive(Default)]
-struct Conditions<'a> {
-    sql: String,
-    values: Vec<&'a (dyn ToSql + Sync)>,
+pub(super) struct Conditions<'a> {
+    pub(super) sql: String,
+    pub(super) values: Vec<&'a (dyn ToSql + Sync)>,
 }
 
 impl<'a> Conditions<'a> {
-    fn plain(&mut self, condition: &str) {
+    pub(super) fn plain(&mut self, condition: &str) {
         let joint = if self.sql.is_empty() {
             " WHERE "
         } else {
@@ -88,7 +88,7 @@ impl<'a> Conditions<'a> {
     }
 
     /// Adds `condition`, in which `?` stands for the value, if there is one.
-    fn add<T: ToSql + Sync>(&mut self, condition: &str, value: Option<&'a T>) {
+    pub(super) fn add<T: ToSql + Sync>(&mut self, condition: &str, value: Option<&'a T>) {
         let Some(value) = value else { return };
         self.values.push(value);
         let place = format!("${}", self.values.len());

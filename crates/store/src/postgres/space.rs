@@ -17,7 +17,8 @@ const MARK_KEPT: semel_ledger::Millis = semel_ledger::Millis::days(1);
 const DROP_UNUSED: &str = "\
     WITH bite AS (SELECT hash FROM blobs WHERE hash > $1 ORDER BY hash LIMIT $2), \
     gone AS (DELETE FROM blobs b USING bite WHERE b.hash = bite.hash AND b.at <= $3 \
-             AND NOT EXISTS (SELECT FROM blob_uses u WHERE u.hash = b.hash)) \
+             AND NOT EXISTS (SELECT FROM blob_uses u WHERE u.hash = b.hash) \
+             AND NOT EXISTS (SELECT FROM run_blobs u WHERE u.hash = b.hash)) \
     SELECT hash FROM bite ORDER BY hash DESC LIMIT 1";
 
 impl Postgres {

@@ -6,22 +6,28 @@ use super::columns::{WRITTEN, read_columns};
 
 /// Makes the struct, and the function that prepares each of its statements.
 macro_rules! statements {
-    ($($(#[$why:meta])* $name:ident = $sql:expr;)*) => {
-        /// Everything a writer says.
+    ($(#[$what:meta])* $all:ident: $($(#[$why:meta])* $name:ident = $sql:expr;)*) => {
+        $(#[$what])*
         #[derive(Debug)]
-        pub(super) struct Statements {
+        pub(super) struct $all {
             $($(#[$why])* pub(super) $name: Statement,)*
         }
 
-        impl Statements {
-            pub(super) async fn prepare(client: &Client) -> Result<Statements, Error> {
-                Ok(Statements { $($name: client.prepare(&$sql).await?,)* })
+        impl $all {
+            pub(super) async fn prepare(client: &Client) -> Result<$all, Error> {
+                $(let $name = $sql;)*
+                // All are sent at once: one round trip, however many there are.
+                let ($($name,)*) = tokio::try_join!($(Box::pin(client.prepare(&$name))),*)?;
+                Ok($all { $($name,)* })
             }
         }
     };
 }
+pub(super) use statements;
 
 statements! {
+    /// Everything a writer says about effects.
+    Statements:
     /// Which of these nodes may commit.
     alive = "SELECT node, epoch FROM nodes WHERE node = ANY($1) AND NOT fenced";
     /// Holds the epochs of these nodes until the commit.

@@ -12,11 +12,13 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, watch};
 
+use super::ask::Ask;
 use super::attempt::{Attempt, Doubtful, Outcome};
 use super::connect::{Address, Outage, Purpose, Session};
 use super::effects::Mark;
 use super::fault::{Cause, Fault, RaceLost};
-use super::plan::{Answers, Ask};
+use super::plan::Answers;
+use super::run_statements::RunStatements;
 use super::statements::Statements;
 use super::within;
 use crate::change::Answer;
@@ -50,6 +52,7 @@ pub(super) struct Writer {
 pub(super) struct Line {
     pub(super) session: Session,
     pub(super) statements: Statements,
+    pub(super) runs: RunStatements,
 }
 
 impl Line {
@@ -57,9 +60,11 @@ impl Line {
         within(async {
             let session = address.connect(Purpose::ByKey).await?;
             let statements = Statements::prepare(&session).await?;
+            let runs = RunStatements::prepare(&session).await?;
             Ok(Line {
                 session,
                 statements,
+                runs,
             })
         })
         .await

@@ -1,4 +1,4 @@
-//! Long values, once each, kept while an effect refers to them.
+//! Long values, once each, kept while an effect or a run refers to them.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 use semel_ledger::Time;
@@ -47,7 +47,8 @@ pub(super) fn release(connection: &Connection, seq: i64) -> rusqlite::Result<()>
 pub(super) fn drop_unused(connection: &Connection, now: Time) -> rusqlite::Result<usize> {
     const DROP: &str = "DELETE FROM blobs WHERE rowid IN (
         SELECT rowid FROM blobs WHERE at <= ?
-           AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.hash = blobs.hash) LIMIT ?)";
+           AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.hash = blobs.hash)
+           AND NOT EXISTS (SELECT 1 FROM run_blobs WHERE run_blobs.hash = blobs.hash) LIMIT ?)";
     let grace = i64::try_from(BLOB_GRACE.0).unwrap_or(i64::MAX);
     connection
         .prepare_cached(DROP)?

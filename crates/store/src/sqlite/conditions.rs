@@ -3,7 +3,9 @@
 use rusqlite::types::Value;
 use semel_ledger::{State, Time};
 
+use super::runs::key_hash;
 use crate::query::{Filter, ReceiptFilter};
+use crate::run::{RunFilter, RunState};
 
 #[derive(Default)]
 struct Conditions {
@@ -97,6 +99,51 @@ pub(super) fn receipt_conditions(filter: &ReceiptFilter) -> (String, Vec<Value>)
     }
     if let Some(after) = filter.after {
         found.add("receipts.seq < ?", after);
+    }
+    found.finish()
+}
+
+pub(super) fn run_conditions(filter: &RunFilter) -> (String, Vec<Value>) {
+    let mut found = Conditions::default();
+    match filter.parent {
+        // Both terms: the index covers those that have one, the question is for this one's.
+        Some(parent) => found.add(
+            "runs.parent IS NOT NULL AND runs.parent = ?",
+            parent.0.to_vec(),
+        ),
+        None => found.terms.push("runs.parent IS NULL".to_owned()),
+    }
+    if let Some(flow) = &filter.flow {
+        found.add(
+            "runs.flow = (SELECT id FROM scopes WHERE name = ?)",
+            flow.clone(),
+        );
+    }
+    if let Some(key) = &filter.key {
+        found.add("runs.key_hash = ? AND runs.key = ?", key_hash(key));
+        found.values.push(key.clone().into());
+    }
+    if let Some(since) = filter.since {
+        found.add("runs.created_at >= ?", since.0);
+    }
+    if let Some(until) = filter.until {
+        found.add("runs.created_at < ?", until.0);
+    }
+    if let Some(before) = filter.before {
+        found.add("runs.id < ?", before.0.to_vec());
+    }
+    if !filter.states.is_empty() {
+        let states = filter
+            .states
+            .iter()
+            .map(|state| (*state as i64).to_string());
+        let states: Vec<String> = states.collect();
+        found
+            .terms
+            .push(format!("runs.state IN ({})", states.join(", ")));
+        if !filter.states.contains(&RunState::Done) {
+            found.terms.push("runs.state <> 6".to_owned());
+        }
     }
     found.finish()
 }

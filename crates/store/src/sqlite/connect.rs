@@ -15,7 +15,7 @@ pub const OLDEST_SQLITE: i32 = 3_051_003;
 
 /// Visitors and a starting server may meet; each holds the write lock for one commit at a time.
 const LOCK_PATIENCE: Duration = Duration::from_secs(30);
-const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 128;
 
 pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, OpenError> {
     if rusqlite::version_number() < OLDEST_SQLITE {

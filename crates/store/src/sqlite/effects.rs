@@ -1,19 +1,17 @@
 //! One step of one effect, inside the writer's transaction: load, advance, write.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement, ToSql, params};
-use semel_ledger::{EffectId, Entry, Owner, Scope, State, Time};
+use semel_ledger::{EffectId, Entry, Owner, State, Time};
 
 use super::row::{COLUMNS, StoredColumn, process_bytes, read_as};
-use super::{blobs, receipts};
+use super::scopes::Scopes;
+use super::{blobs, receipts, runs};
 use crate::change::{Answered, EffectChange};
+use crate::node::Membership;
 use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::seen::Seen;
-
-/// Scopes are few; if they are not, their numbers are looked up again.
-const REMEMBERED_SCOPES: usize = 10_000;
 
 /// The columns that [`bind`] fills, in its order: 20 of them.
 /// `blocked` is not here: receipts are counted behind the answers, by their own statement.
@@ -29,43 +27,13 @@ const UPDATE: &str = "UPDATE effects SET state = ?, attempt = ?, fence = ?, proc
     external_id = ?, note = ?, blobs = ?
   WHERE seq = ?";
 
-/// The numbers of scopes that were seen.
-#[derive(Debug, Default)]
-pub(super) struct Scopes(HashMap<Box<str>, i64>);
-
-impl Scopes {
-    pub(super) fn number(
-        &mut self,
-        connection: &Connection,
-        scope: &Scope,
-    ) -> rusqlite::Result<i64> {
-        let name = scope.as_str();
-        if let Some(number) = self.0.get(name) {
-            return Ok(*number);
-        }
-        connection
-            .prepare_cached("INSERT OR IGNORE INTO scopes (name) VALUES (?)")?
-            .execute([name])?;
-        let mut find = connection.prepare_cached("SELECT id FROM scopes WHERE name = ?")?;
-        let number = find.query_row([name], |row| row.get(0))?;
-        if self.0.len() >= REMEMBERED_SCOPES {
-            self.0.clear();
-        }
-        self.0.insert(name.into(), number);
-        Ok(number)
-    }
-
-    /// Forgets what a rolled-back transaction may have taught.
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-}
-
 /// What the writer says for nearly every change, looked up once for a whole batch.
 pub(super) struct Statements<'c> {
     load: CachedStatement<'c>,
     insert: CachedStatement<'c>,
     update: CachedStatement<'c>,
+    pub(super) insert_run: CachedStatement<'c>,
+    pub(super) write_row: CachedStatement<'c>,
 }
 
 impl<'c> Statements<'c> {
@@ -74,6 +42,8 @@ impl<'c> Statements<'c> {
             load: prepare_load(connection)?,
             insert: connection.prepare_cached(INSERT)?,
             update: connection.prepare_cached(UPDATE)?,
+            insert_run: connection.prepare_cached(runs::INSERT)?,
+            write_row: connection.prepare_cached(runs::WRITE)?,
         })
     }
 }
@@ -99,6 +69,8 @@ pub(super) struct Batch<'c> {
     pub(super) statements: Statements<'c>,
     pub(super) scopes: &'c mut Scopes,
     pub(super) seen: &'c Seen,
+    /// Who asks: each caller of the batch in turn.
+    pub(super) member: Option<Membership>,
     pub(super) now: Time,
 }
 

@@ -8,7 +8,10 @@ use crate::error::OpenError;
 /// `SEML`, so that `file` and other tools can tell whose database it is.
 const APPLICATION: i64 = 0x5345_4D4C;
 
-const MIGRATIONS: [(i64, &str); 1] = [(1, include_str!("migrations/0001_ledger.sql"))];
+const MIGRATIONS: [(i64, &str); 2] = [
+    (1, include_str!("migrations/0001_ledger.sql")),
+    (2, include_str!("migrations/0002_runs.sql")),
+];
 
 /// The newest schema that this version knows.
 pub const NEWEST_SCHEMA: i64 = MIGRATIONS[MIGRATIONS.len() - 1].0;

@@ -29,7 +29,7 @@ pub(super) struct Readers {
 impl Readers {
     /// Uses whichever is free. The first is kept for short questions, so that they never wait
     /// for a long one.
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &self,
         at_length: bool,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -43,7 +43,7 @@ impl Readers {
 }
 
 impl Sqlite {
-    async fn ask_at_length<T: Send + 'static>(
+    pub(super) async fn ask_at_length<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, params};
 use semel_ledger::Scope;
 
-use super::effects::Scopes;
+use super::scopes::Scopes;
 use crate::receipt::{Receipt, hour_of};
 
 pub(super) fn write(

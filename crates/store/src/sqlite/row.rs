@@ -72,7 +72,10 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 const ON_UNKNOWN: [OnUnknown; 3] = [OnUnknown::Ask, OnUnknown::Retry, OnUnknown::Skip];
 
-fn broken(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+pub(super) fn broken(
+    column: usize,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
 

@@ -52,8 +52,9 @@ pub(super) fn keep(connection: &Connection, clock: &dyn Clock) -> rusqlite::Resu
 /// A wall clock that was set back would make leases longer than they were promised.
 fn not_before(connection: &Connection, clock: &dyn Clock) -> rusqlite::Result<()> {
     // Not `claimed_at`: an import may claim any time for what it tells of, even one to come.
-    const RECENT: &str = "SELECT max(changed_at) FROM (SELECT changed_at
-                          FROM effects WHERE tombstone = 0 ORDER BY seq DESC LIMIT 1000)";
+    const RECENT: &str = "SELECT max(changed_at) FROM (
+        SELECT * FROM (SELECT changed_at FROM effects WHERE tombstone = 0 ORDER BY seq DESC LIMIT 1000)
+        UNION ALL SELECT * FROM (SELECT changed_at FROM runs ORDER BY id DESC LIMIT 1000))";
     let latest: Option<i64> = connection.query_row(RECENT, [], |row| row.get(0))?;
     let Some(behind) = latest.map(|latest| latest - clock.now().0) else {
         return Ok(());

@@ -7,9 +7,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::checkpoint::Checkpoints;
-use super::effects::{Batch, Scopes, Statements};
+use super::effects::{Batch, Statements};
 use super::failure::classify;
-use super::{Ask, blobs, nodes, receipts};
+use super::scopes::Scopes;
+use super::{Ask, blobs, mail, nodes, receipts, releases, runs};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
@@ -128,6 +129,7 @@ fn transaction(
         statements: Statements::prepare(&transaction).map_err(failed)?,
         scopes,
         seen: &context.seen,
+        member: None,
         // After the lock is held, so that time does not run backwards from one commit to the next.
         now: context.clock.now(),
     };
@@ -165,10 +167,11 @@ fn is_fenced(
 
 fn apply_all(batch: &mut Batch<'_>, ask: Ask) -> rusqlite::Result<Vec<Answer>> {
     match ask {
-        Ask::Changes { changes, .. } => changes
-            .into_iter()
-            .map(|change| apply(batch, change))
-            .collect(),
+        Ask::Changes { changes, member } => {
+            batch.member = member;
+            let changes = changes.into_iter();
+            changes.map(|change| apply(batch, change)).collect()
+        }
         Ask::GiveBack => {
             blobs::drop_unused(batch.connection, batch.now)?;
             give_back_pages(batch.connection)?;
@@ -199,6 +202,13 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
             receipts::write(connection, batch.scopes, &receipts)?;
             Answer::Written
         }
-        _ => Answer::Counted(0),
+        Change::Start(start) => Answer::Started(Box::new(batch.start(*start)?)),
+        Change::Advance(advance) => Answer::Advanced(batch.advance(&advance)?),
+        Change::Mail { run, note } => Answer::Mailed(mail::send(connection, run, &note, now)?),
+        Change::Take { limit } => Answer::Taken(batch.take(limit)?),
+        Change::Free { node, limit } => Answer::Counted(batch.free(node, limit)?),
+        Change::Forget { runs, until } => Answer::Counted(runs::forget(connection, &runs, until)?),
+        Change::Release(change) => Answer::Released(releases::change(connection, &change, now)?),
+        Change::Cursor(change) => Answer::Moved(releases::move_cursor(connection, &change)?),
     })
 }

@@ -6,6 +6,7 @@
 #[path = "../shared/mod.rs"]
 mod shared;
 
+mod crew;
 mod fixture;
 
 /// Makes one test of each case for each backend. A case is a function that takes a fresh world.
@@ -26,15 +27,26 @@ macro_rules! cases {
 pub(crate) use cases;
 
 mod batch;
+mod children;
 mod claims;
+mod cursors;
 mod decide;
 mod differential;
+mod lanes;
 mod lists;
+mod mail;
 mod nodes;
 mod receipts;
+mod releases;
 mod reopen;
 mod retention;
+mod run_duties;
+mod run_histories;
+mod run_lists;
+mod run_storms;
+mod runs;
 mod settle;
+mod starts;
 mod storms;
 mod tokens_blobs;
 mod unknown;

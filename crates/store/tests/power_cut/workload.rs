@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use semel_faults::Disk;
 use semel_ledger::{Decision, EffectId, Millis, OnUnknown, Outcome, Verdict};
-use semel_store::{EffectChange, Location, ManualClock, Options, Store};
+use semel_store::run::{Next, RunState};
+use semel_store::{Change, EffectChange, Location, ManualClock, Options, Store};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
 use crate::shared::history::{Found, History, Known};
+use crate::shared::runs::{Starting as _, advance, finish, mail, rest, run_id, show, start};
 use crate::shared::{LEASE, START, Saying as _, claim, decide, once, settle};
 
 const CALLERS: u64 = 8;
@@ -39,9 +41,18 @@ impl Caller {
         let wrote = !answered.verdict.is_refusal() && answered.verdict != Verdict::Stale;
         if let Some(entry) = answered.entry.filter(|_| wrote) {
             let result = result.map(Into::into);
-            self.note(&effect, at, Known { entry, result });
+            self.note(&effect, at, Known::Effect { entry, result });
         }
         answered.verdict
+    }
+
+    /// Commits changes to a run that nobody else writes to, and notes what it is then.
+    async fn moves(&self, n: u64, changes: Vec<Change>) {
+        self.store.commit(changes).await.expect("answers");
+        let loaded = self.store.load_run(run_id(n)).await.expect("an answer");
+        let at = self.disk.position();
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        history.acknowledged_run(loaded.expect("it is there"), at);
     }
 
     fn note(&self, effect: &EffectId, at: usize, known: Known) {
@@ -83,6 +94,7 @@ pub(crate) fn run(vfs: &str, unsafe_no_sync: bool) -> Run {
             disk: Arc::clone(&disk),
             history: Arc::default(),
         };
+        caller.store.join("power cut").await.expect("it joins");
         let opened = disk.position();
         live(&caller, &clock).await;
         let history = std::mem::take(&mut *caller.history.lock().expect("nobody panicked"));
@@ -110,6 +122,7 @@ async fn live(caller: &Caller, clock: &ManualClock) {
         callers.join_all().await;
         caller.store.write_receipts().await.expect("receipts");
         caller.note_all().await;
+        go_on_with_runs(caller, phase).await;
         clock.advance(LEASE);
         let lapsed = caller.store.lapse_due().await.expect("a count");
         assert!(lapsed > 0);
@@ -127,7 +140,7 @@ async fn live(caller: &Caller, clock: &ManualClock) {
 /// One caller's round: an effect of its own, one that all callers want, one done at once, and
 /// one that it leaves behind.
 async fn work(caller: &Caller, phase: u64, me: u64, round: u64) {
-    let n = phase << 32 | me << 16 | round;
+    let n = number(phase, me, round);
     let own = format!("own/{n}");
     caller
         .step(claim(&own, n).input(&n.to_string()), None)
@@ -149,9 +162,43 @@ async fn work(caller: &Caller, phase: u64, me: u64, round: u64) {
     caller
         .step(once(&format!("once/{n}"), n).result("1"), Some("1"))
         .await;
+    if round.is_multiple_of(3) {
+        start_run(caller, n).await;
+    }
     if me.is_multiple_of(4) {
         caller.step(claim(&format!("left/{n}"), n), None).await;
     }
+}
+
+/// One run until it rests with mail, with a long value on the way.
+async fn start_run(caller: &Caller, n: u64) {
+    let begin = start(n).run(|run| run.contents = vec![n.to_be_bytes().repeat(5000)]);
+    caller.moves(n, vec![Change::Start(Box::new(begin))]).await;
+    let row = |at, next| Change::Advance(Box::new(advance(n, at, next)));
+    caller.moves(n, vec![row(1, Next::GoOn)]).await;
+    let told = vec![mail(n, "hello"), row(2, rest(RunState::Waiting))];
+    caller.moves(n, told).await;
+}
+
+/// Takes all runs that have mail, reads it, and ends every other one.
+async fn go_on_with_runs(caller: &Caller, phase: u64) {
+    let take = vec![Change::Take { limit: 1000 }];
+    caller.store.commit(take).await.expect("answers");
+    caller.note_all().await;
+    for me in 0..CALLERS {
+        let n = number(phase, me, 0);
+        let next = match me % 2 {
+            0 => finish(RunState::Done),
+            _ => show(RunState::Running),
+        };
+        let mut read = advance(n, 3, next);
+        read.read_mail = Some(i64::MAX);
+        caller.moves(n, vec![Change::Advance(Box::new(read))]).await;
+    }
+}
+
+fn number(phase: u64, me: u64, round: u64) -> u64 {
+    phase << 32 | me << 16 | round
 }
 
 async fn settle_the_unknown(caller: &Caller, phase: u64) {

@@ -1,7 +1,7 @@
 //! What was acknowledged, and whether a ledger that was opened again still has it.
 //!
-//! Every effect of a workload has one writer at a time, so its acknowledged states have an order.
-//! After a crash an effect must be in the last state acknowledged before it, or in a later one
+//! Every effect and every run of a workload has one writer at a time, so its acknowledged states
+//! have an order. After a crash it must be in the last state acknowledged before it, or in a later one
 //! (written, but the answer did not get out). Anything else is a loss or an invention: an older
 //! state, a grant that nobody was given, a result of other bytes.
 
@@ -9,16 +9,21 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use semel_ledger::{EffectId, Entry};
+use semel_store::run::{Loaded, RunFilter, RunId};
 use semel_store::{Filter, Record, Store, StoreError};
 
-/// One state of an effect.
+/// One state of an effect or of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
-    pub(crate) entry: Entry,
-    pub(crate) result: Option<Box<str>>,
+pub(crate) enum Known {
+    Effect {
+        entry: Entry,
+        result: Option<Box<str>>,
+    },
+    /// With its journal and its mail.
+    Run(Box<Loaded>),
 }
 
-/// The states of every effect, each with the moment at which it was known to be durable.
+/// The states of every effect and run, each with the moment at which it was known to be durable.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     states: BTreeMap<String, Vec<(usize, Known)>>,
@@ -38,16 +43,44 @@ async fn known(store: &Store, record: &Record) -> Result<Known, StoreError> {
         Some(stored) => Some(store.text(stored).await?.unwrap_or_else(|| "lost".into())),
         None => None,
     };
-    Ok(Known {
+    Ok(Known::Effect {
         entry: record.entry,
         result,
     })
 }
 
+/// All runs, children too.
+async fn runs(store: &Store) -> Result<Vec<Loaded>, StoreError> {
+    let all = RunFilter {
+        limit: 1000,
+        ..RunFilter::default()
+    };
+    let mut ids: Vec<RunId> = Vec::new();
+    for root in store.runs(&all).await?.items {
+        let parent = Some(root.id);
+        let children = RunFilter {
+            parent,
+            ..all.clone()
+        };
+        ids.push(root.id);
+        ids.extend(store.runs(&children).await?.items.iter().map(|run| run.id));
+    }
+    store.load_runs(&ids).await
+}
+
 impl History {
     /// A state of an effect was acknowledged; `at` is read after the answer.
     pub(crate) fn acknowledged(&mut self, effect: &EffectId, at: usize, known: Known) {
-        let states = self.states.entry(name(effect)).or_default();
+        self.note(name(effect), at, known);
+    }
+
+    /// A state of a run was acknowledged.
+    pub(crate) fn acknowledged_run(&mut self, loaded: Loaded, at: usize) {
+        self.note(loaded.run.id.text(), at, Known::Run(Box::new(loaded)));
+    }
+
+    fn note(&mut self, name: String, at: usize, known: Known) {
+        let states = self.states.entry(name).or_default();
         if states.last().is_none_or(|(_, last)| *last != known) {
             states.push((at, known));
         }
@@ -56,10 +89,7 @@ impl History {
     /// Notes everything that the store now holds as acknowledged.
     pub(crate) fn acknowledge_all(&mut self, found: Found, at: usize) {
         for (name, (known, blocked)) in found.0 {
-            let states = self.states.entry(name.clone()).or_default();
-            if states.last().is_none_or(|(_, last)| *last != known) {
-                states.push((at, known));
-            }
+            self.note(name.clone(), at, known);
             self.blocked.entry(name).or_default().push((at, blocked));
         }
     }
@@ -69,7 +99,7 @@ impl History {
         self.blocked.clear();
     }
 
-    /// How many effects were acknowledged at all.
+    /// How many effects and runs were acknowledged at all.
     pub(crate) fn len(&self) -> usize {
         self.states.len()
     }
@@ -130,12 +160,17 @@ impl Found {
             }
             match page.next {
                 Some(next) => filter.after = Some(next),
-                None => return Ok(Found(found)),
+                None => break,
             }
         }
+        for loaded in runs(store).await? {
+            let name = loaded.run.id.text();
+            found.insert(name, (Known::Run(Box::new(loaded)), 0));
+        }
+        Ok(Found(found))
     }
 
-    /// Every effect that was found.
+    /// Every effect and run that was found.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -6,6 +6,7 @@
 )]
 
 pub(crate) mod history;
+pub(crate) mod runs;
 pub(crate) mod seeded;
 
 use semel_ledger::json::Canonical;

@@ -8,6 +8,7 @@ use semel_store::clock::wall_millis;
 use semel_store::sqlite::NEWEST_SCHEMA;
 use semel_store::{Clock as _, Location, OpenError, Options, SteadyClock, Store};
 
+use crate::shared::runs::start;
 use crate::shared::{REMEMBER, Saying as _, claim, import, settle};
 use crate::{database, open, options};
 
@@ -40,6 +41,27 @@ async fn a_newer_schema_is_refused_and_left_untouched() {
         let after = std::fs::read(&path).expect("the file");
         assert!(before == after, "{journal}: the file was changed");
     }
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_schema_is_brought_up_to_date() {
+    let (_directory, path) = database();
+    let first = include_str!("../../src/sqlite/migrations/0001_ledger.sql");
+    let connection = Connection::open(&path).expect("it opens");
+    connection
+        .execute_batch(&format!("{first}; PRAGMA user_version = 1;"))
+        .expect("it is made");
+    let scope = "INSERT INTO scopes (name) VALUES ('mail'), ('orders')";
+    connection.execute(scope, []).expect("it is written");
+    connection.close().expect("it closes");
+
+    let store = open(&path, options()).await;
+    store.join("node").await.expect("it joins");
+    store.start(start(1)).await.expect("an answer");
+    let flow: String = ask(&path, "SELECT flow FROM run_list");
+    assert_eq!(flow, "orders");
+    assert_eq!(ask::<i64>(&path, "SELECT count(*) FROM scopes"), 2);
+    assert_eq!(ask::<i64>(&path, "PRAGMA user_version"), NEWEST_SCHEMA);
 }
 
 #[tokio::test]

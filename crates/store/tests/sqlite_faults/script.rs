@@ -5,9 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use semel_ledger::{Decision, Millis, OnUnknown, Outcome};
-use semel_store::{EffectChange, Location, ManualClock, Options, Store, StoreError};
+use semel_store::run::{Next, RunState, WhenFull};
+use semel_store::{Change, EffectChange, Location, ManualClock, Options, Store, StoreError};
 
 use crate::shared::history::{Found, History};
+use crate::shared::runs::{Starting as _, advance, finish, lane, mail, rest, show, start};
 use crate::shared::{LEASE, START, Saying as _, claim, decide, once, settle, undo};
 
 /// One thing that happens; all of it is acknowledged or none.
@@ -15,6 +17,8 @@ use crate::shared::{LEASE, START, Saying as _, claim, decide, once, settle, undo
 pub(crate) enum Act {
     Step(Box<EffectChange>),
     Commit(Vec<EffectChange>),
+    Join,
+    Runs(Vec<Change>),
     TimePasses(Millis),
     WriteReceipts,
     LapseDue,
@@ -45,9 +49,32 @@ pub(crate) fn script() -> Vec<Act> {
         step(claim("two", 10).rule(OnUnknown::Retry)),
         step(undo("one").note("refunded")),
     ];
+    acts.extend(runs());
     acts.extend((20..24).map(|n| step(once(&format!("more/{n}"), n))));
     acts.extend([Act::TimePasses(Millis::days(31)), Act::Sweep]);
     acts
+}
+
+/// A run with its key, mail and a long value; one that waits for its lane and is let in.
+fn runs() -> Vec<Act> {
+    let begin = |start| Change::Start(Box::new(start));
+    let go = |n, at, next| Change::Advance(Box::new(advance(n, at, next)));
+    let narrow = lane(1, 1, WhenFull::Queue);
+    let long = vec![7; 40_000];
+    let first = start(1).once(once("order/1", 40)).in_lane(narrow);
+    vec![
+        Act::Join,
+        Act::Runs(vec![begin(first.run(|run| run.contents = vec![long]))]),
+        Act::Runs(vec![begin(start(2).in_lane(narrow).latest(1, 1))]),
+        Act::Runs(vec![go(1, 1, Next::GoOn), claim("order/1/mail", 41).into()]),
+        Act::Runs(vec![mail(1, "hello"), go(1, 2, rest(RunState::Waiting))]),
+        Act::Runs(vec![Change::Take { limit: 9 }]),
+        Act::Runs(vec![go(1, 3, finish(RunState::Done))]),
+        Act::Runs(vec![
+            Change::Take { limit: 9 },
+            go(2, 1, show(RunState::Running)),
+        ]),
+    ]
 }
 
 /// Options for the script: a log so short that checkpoints come in the middle of it.
@@ -72,6 +99,8 @@ pub(crate) async fn perform(
             let changes = changes.into_iter().map(Into::into).collect();
             store.commit(changes).await.map(drop)
         }
+        Act::Join => store.join("script").await.map(drop),
+        Act::Runs(changes) => store.commit(changes).await.map(drop),
         Act::TimePasses(span) => {
             clock.advance(span);
             Ok(())

@@ -124,6 +124,7 @@ impl Active {
             by,
             event,
             canonical: None,
+            raw: None,
             at: self.state.opening.at,
             from: Some(self.identity.id.as_ref().into()),
             key: None,
@@ -187,7 +188,9 @@ impl Active {
             Kept::Is(result),
         ))));
         self.flush(inner).await?;
-        inner.due.notify_one();
+        for compiled in live.receivers(event) {
+            inner.has_started(&compiled.flow);
+        }
         Ok(())
     }
 
