@@ -14,7 +14,7 @@ struct Rule {
     nowhere: &'static [&'static str],
 }
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 9] = [
     Rule {
         name: "semel-ledger",
         ours: &[],
@@ -46,6 +46,12 @@ const RULES: [Rule; 8] = [
         nowhere: &["axum", "hyper"],
     },
     Rule {
+        name: "semel-engine",
+        ours: &["semel-act", "semel-flow", "semel-ledger", "semel-store"],
+        never: &["rusqlite", "tokio-postgres"],
+        nowhere: &["axum", "hyper"],
+    },
+    Rule {
         name: "semel-server",
         ours: &[
             "semel-act",
@@ -59,7 +65,15 @@ const RULES: [Rule; 8] = [
     },
     Rule {
         name: "semel",
-        ours: &["semel-ledger", "semel-store", "semel-server"],
+        ours: &[
+            "semel-act",
+            "semel-engine",
+            "semel-flow",
+            "semel-ledger",
+            "semel-server",
+            "semel-steps",
+            "semel-store",
+        ],
         never: &[],
         nowhere: &[],
     },
