@@ -179,12 +179,7 @@ pub(crate) async fn differing(store: &Store, first: &First, mine: &Canonical) ->
 
 /// In a task of its own: whoever asked may hang up while the commit is under way, but a run that
 /// this node holds must be begun.
-async fn begin(
-    app: &Arc<App>,
-    start: Start,
-    room: Room,
-    fresh: Fresh,
-) -> Result<Started, Problem> {
+async fn begin(app: &Arc<App>, start: Start, room: Room, fresh: Fresh) -> Result<Started, Problem> {
     let app = Arc::clone(app);
     let starting = tokio::spawn(async move {
         let started = app.store.start(start).await?;

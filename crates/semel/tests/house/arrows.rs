@@ -66,6 +66,8 @@ const RULES: [Rule; 9] = [
     Rule {
         name: "semel",
         ours: &[
+            "semel-act",
+            "semel-engine",
             "semel-flow",
             "semel-ledger",
             "semel-server",

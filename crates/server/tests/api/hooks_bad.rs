@@ -86,7 +86,12 @@ async fn types_and_encodings() {
     let bomb = zipped(&vec![b' '; 4_000_000]);
     let json = "application/json";
     for (kind, encoding, body, gist) in [
-        ("text/plain", "", good.clone(), "415 content_type_unsupported"),
+        (
+            "text/plain",
+            "",
+            good.clone(),
+            "415 content_type_unsupported",
+        ),
         ("", "", good.clone(), "415 content_type_unsupported"),
         (json, "gzip", bomb, "413 body_too_large"),
         (json, "gzip", good.clone(), "400 encoding_invalid"),
@@ -151,12 +156,40 @@ async fn signatures() {
     let mut texts = Vec::new();
     for (headers, body, what) in [
         (vec![json], body, "missing"),
-        (vec![json, ("stripe-signature", &good), ("stripe-signature", &good)], body, "doubled"),
-        (vec![json, ("stripe-signature", "t=1,v1=zz")], body, "not hex"),
-        (vec![json, ("stripe-signature", &*flipped)], body, "one bit off"),
-        (vec![json, ("stripe-signature", &*good)], r#"{"created":1767225600,"id":"evt_1"}"#, "re-serialised"),
-        (vec![json, ("stripe-signature", "t=abc,v1=00")], body, "timestamp abc"),
-        (vec![json, ("stripe-signature", &signature("whsec_b", now, body))], body, "another secret"),
+        (
+            vec![
+                json,
+                ("stripe-signature", &good),
+                ("stripe-signature", &good),
+            ],
+            body,
+            "doubled",
+        ),
+        (
+            vec![json, ("stripe-signature", "t=1,v1=zz")],
+            body,
+            "not hex",
+        ),
+        (
+            vec![json, ("stripe-signature", &*flipped)],
+            body,
+            "one bit off",
+        ),
+        (
+            vec![json, ("stripe-signature", &*good)],
+            r#"{"created":1767225600,"id":"evt_1"}"#,
+            "re-serialised",
+        ),
+        (
+            vec![json, ("stripe-signature", "t=abc,v1=00")],
+            body,
+            "timestamp abc",
+        ),
+        (
+            vec![json, ("stripe-signature", &signature("whsec_b", now, body))],
+            body,
+            "another secret",
+        ),
     ] {
         let answer = world.deliver("/hooks/stripe", &headers, body).await;
         refused(&world, &answer, "401 signature_refused", what).await;
@@ -198,7 +231,13 @@ async fn a_hook_without_its_secret_lets_nobody_in_and_a_new_secret_counts_at_onc
     world.vault.put("STRIPE", "");
     refused(&world, &deliver("").await, "503 hook_not_ready", "empty").await;
     world.vault.put("STRIPE", "old");
-    refused(&world, &deliver("new").await, "401 signature_refused", "old").await;
+    refused(
+        &world,
+        &deliver("new").await,
+        "401 signature_refused",
+        "old",
+    )
+    .await;
     world.vault.put("STRIPE", "new");
     assert_eq!(deliver("new").await.status, 202);
     let old = deliver("old").await;
@@ -241,11 +280,16 @@ async fn on_the_wire() {
     .await;
     socket.world.deploy(OPEN).await;
     let head = |more: &str| {
-        format!("POST /hooks/open HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{more}\r\n")
+        format!(
+            "POST /hooks/open HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{more}\r\n"
+        )
     };
     let long = format!("x-long: {}\r\n", "x".repeat(100_000));
     for (request, status) in [
-        (head("content-length: 8\r\ntransfer-encoding: chunked\r\n") + "0\r\n\r\n", "400"),
+        (
+            head("content-length: 8\r\ntransfer-encoding: chunked\r\n") + "0\r\n\r\n",
+            "400",
+        ),
         (head("content-length: 20\r\n") + "{\"id\":1}", "408"),
         (head(&long), "431"),
     ] {
