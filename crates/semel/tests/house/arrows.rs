@@ -14,7 +14,7 @@ struct Rule {
     nowhere: &'static [&'static str],
 }
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 9] = [
     Rule {
         name: "semel-ledger",
         ours: &[],
@@ -43,6 +43,12 @@ const RULES: [Rule; 8] = [
         name: "semel-store",
         ours: &["semel-ledger"],
         never: &[],
+        nowhere: &["axum", "hyper"],
+    },
+    Rule {
+        name: "semel-engine",
+        ours: &["semel-act", "semel-flow", "semel-ledger", "semel-store"],
+        never: &["rusqlite", "tokio-postgres"],
         nowhere: &["axum", "hyper"],
     },
     Rule {
