@@ -13,7 +13,9 @@ use crate::failure::{Exit, Failure};
 use crate::term::shown;
 
 /// The header with the name under which the server does it once.
-pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// The header that says up to where events were read.
+pub(crate) const LAST_EVENT: &str = "last-event-id";
 
 /// One question.
 #[derive(Clone, Debug)]
@@ -22,8 +24,8 @@ pub(crate) struct Call {
     /// Path and query, escaped.
     pub(crate) path: String,
     pub(crate) body: Option<(&'static str, Bytes)>,
-    /// The name under which the server does it once.
-    pub(crate) idempotency_key: Option<String>,
+    /// A header of its own.
+    pub(crate) header: Option<(&'static str, String)>,
 }
 
 impl Call {
@@ -32,7 +34,7 @@ impl Call {
             method: Method::GET,
             path: path.into(),
             body: None,
-            idempotency_key: None,
+            header: None,
         }
     }
 
@@ -49,15 +51,6 @@ impl Call {
         Call {
             method,
             body: Some(("application/json", text.into())),
-            ..Call::get(path)
-        }
-    }
-
-    /// A change that needs no more than its path.
-    #[expect(dead_code, reason = "the routes that take it are not there yet")]
-    pub(crate) fn post(path: impl Into<String>) -> Call {
-        Call {
-            method: Method::POST,
             ..Call::get(path)
         }
     }
