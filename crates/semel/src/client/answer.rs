@@ -115,13 +115,29 @@ impl Answer {
         };
         let code = text("code").map(str::to_owned);
         let mut failure = Failure::new(exit_for(self.status, text("verdict")), shown(&message));
-        failure.fix = match (text("fix"), &code) {
-            (Some(fix), _) => Some(shown(fix).into_owned()),
-            (None, Some(code)) => Some(format!("semel explain {code}")),
-            (None, None) => None,
+        failure.fix = match (code.as_deref().and_then(fix_of), text("fix"), &code) {
+            (Some(fix), ..) => Some(fix.to_owned()),
+            (None, Some(fix), _) => Some(shown(fix).into_owned()),
+            (None, None, Some(code)) => Some(format!("semel explain {code}")),
+            (None, None, None) => None,
         };
         failure.code = code;
         failure
+    }
+}
+
+/// What to do at a shell, where the API's own advice speaks of requests.
+fn fix_of(code: &str) -> Option<&'static str> {
+    match code {
+        "flow_missing" => Some("semel flows ls lists what is live; semel deploy FILE deploys"),
+        "release_missing" => Some("semel releases FLOW lists them"),
+        "run_missing" => Some("semel runs ls lists them; what ended long ago is forgotten"),
+        "run_open" => {
+            Some("wait for it (semel runs watch), end it (cancel) or let it go on (resume)")
+        }
+        "run_over" => Some("semel rerun RUN --plan shows what doing it again would do"),
+        "effect_missing" => Some("semel ledger ls lists what is on record"),
+        _ => None,
     }
 }
 

@@ -5,8 +5,10 @@ use serde::Deserialize;
 use crate::term::{Paint, Tone, print_line, shortened, tone_of};
 use crate::when;
 
-/// How wide the columns of steps and of words are at most.
+/// How wide the column of steps is: wide enough from the start that few names move it.
+const LEAST: usize = 8;
 const STEP: usize = 24;
+/// How wide the column of words is.
 const WHAT: usize = 9;
 /// How much of a text is shown.
 const TEXT: usize = 300;
@@ -43,7 +45,7 @@ impl Timeline {
         Timeline {
             paint: Paint::stdout(),
             day: String::new(),
-            width: 0,
+            width: LEAST,
         }
     }
 
