@@ -67,7 +67,8 @@ struct Plan {
     flow: String,
     key: String,
     release: String,
-    plan_hash: String,
+    #[serde(rename = "plan_hash")]
+    hash: String,
     steps: Vec<Planned>,
 }
 
@@ -151,7 +152,7 @@ impl Rerun {
             .as_deref()
             .map(|it| format!(" --release {}", quoted(it)));
         let release = release.unwrap_or_default();
-        let (run, hash) = (&plan.run, &plan.plan_hash);
+        let (run, hash) = (&plan.run, &plan.hash);
         say!(
             "semel: nothing was done; to do exactly this: semel rerun {run}{release} --plan-hash {hash}"
         );
@@ -245,6 +246,6 @@ impl Plan {
         };
         let rows = self.steps.iter().map(cells).collect();
         print_table(&["plan", "step", "class", "why", "effect"], rows);
-        print_line(&format!("plan hash: {}", self.plan_hash));
+        print_line(&format!("plan hash: {}", self.hash));
     }
 }

@@ -23,7 +23,8 @@ pub(super) struct Proof {
 
 #[derive(Debug, Deserialize)]
 struct Run {
-    run: String,
+    #[serde(rename = "run")]
+    id: String,
     flow: String,
     key: String,
     state: String,
@@ -71,12 +72,12 @@ impl Proof {
             print_line(&format!(
                 "\n{}  {at} UTC  {}  {} {}  {}",
                 paint.on(Tone::Dim, "first run"),
-                run.run,
+                run.id,
                 shown(&run.flow),
                 shown(&run.key),
                 paint.on(tone_of(&run.state), &run.state),
             ));
-            for run in self.runs.iter().filter(|it| **it != run.run) {
+            for run in self.runs.iter().filter(|it| **it != run.id) {
                 print_line(&format!(
                     "{}  {}",
                     paint.on(Tone::Dim, "done again"),

@@ -28,7 +28,8 @@ const VALUE: usize = 200;
 /// A run as the API shows it, as far as a card needs it.
 #[derive(Debug, Deserialize)]
 struct Run {
-    run: String,
+    #[serde(rename = "run")]
+    id: String,
     flow: String,
     release: String,
     key: String,
@@ -54,7 +55,8 @@ struct Run {
 
 #[derive(Debug, Deserialize)]
 struct Step {
-    step: String,
+    #[serde(rename = "step")]
+    id: String,
     kind: String,
     class: String,
     phase: String,
@@ -107,7 +109,7 @@ impl Run {
             why if why == self.state => String::new(),
             why => format!(": {}", shown(why)),
         };
-        row("run", &self.run);
+        row("run", &self.id);
         row(
             "flow",
             &format!("{} ({})", shown(&self.flow), short(&self.release)),
@@ -143,7 +145,7 @@ impl Run {
         let paint = Paint::stdout();
         print_line(&format!("\n{}", paint.on(Tone::Dim, "steps")));
         let width = |of: &dyn Fn(&Step) -> usize| self.steps.iter().map(of).max().unwrap_or(0);
-        let step_width = width(&|step| step.step.chars().count());
+        let step_width = width(&|step| step.id.chars().count());
         let kind_width = width(&|step| step.kind.chars().count());
         for step in &self.steps {
             let attempts = match step.attempts {
@@ -155,7 +157,7 @@ impl Run {
             let line = format!(
                 "  {}  {:<step_width$}  {:<kind_width$}  {:<7}  {attempts}{why}{result}",
                 paint.on(tone_of(&step.phase), &format!("{:<8}", step.phase)),
-                shown(&step.step),
+                shown(&step.id),
                 step.kind,
                 step.class,
             );
@@ -166,7 +168,7 @@ impl Run {
     fn print_timeline(&self) {
         print_line(&format!("\n{}", Paint::stdout().on(Tone::Dim, "timeline")));
         let mut timeline = Timeline::new();
-        timeline.fit(self.steps.iter().map(|step| step.step.as_str()));
+        timeline.fit(self.steps.iter().map(|step| step.id.as_str()));
         for entry in &self.timeline {
             timeline.print(entry);
         }
@@ -191,7 +193,7 @@ impl Run {
             }
         }
         if !told {
-            let run = &self.run;
+            let run = &self.id;
             print_line(&format!(
                 "\nWhen what it waits for is settled:\n  {:<40}semel runs resume {run} {flags}\n  {:<40}semel runs cancel {run} {flags}",
                 "go on:", "or end it:"

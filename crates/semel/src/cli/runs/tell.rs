@@ -127,7 +127,7 @@ pub(in crate::cli) fn tell_again(status: &str, run: Option<&str>) {
     }
     match (status, run) {
         ("duplicate", Some(run)) => {
-            say!("semel: this plan was carried out before, by {run}; nothing was started")
+            say!("semel: this plan was carried out before, by {run}; nothing was started");
         }
         ("duplicate", None) => say!("semel: this plan was carried out before; nothing was started"),
         (_, Some(run)) => say!("semel: started {run}; semel runs watch {run} follows it"),
