@@ -182,7 +182,12 @@ impl ByHand {
     }
 
     pub(super) async fn serve(self) -> anyhow::Result<SocketAddr> {
-        listen(Router::new().route("/hooks/bench", post(accept)).with_state(self)).await
+        listen(
+            Router::new()
+                .route("/hooks/bench", post(accept))
+                .with_state(self),
+        )
+        .await
     }
 
     /// Claim, charge, settle, invoice, record: each write durable before the next act.
@@ -215,7 +220,9 @@ async fn accept(
     struct Event {
         n: u64,
     }
-    let given = headers.get("x-signature").and_then(|given| given.to_str().ok());
+    let given = headers
+        .get("x-signature")
+        .and_then(|given| given.to_str().ok());
     if given.is_none() || given != signature(&body).as_deref() {
         return (StatusCode::UNAUTHORIZED, "");
     }
@@ -240,7 +247,8 @@ impl Sender {
     async fn connect(address: SocketAddr) -> anyhow::Result<Sender> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        let (connection, driver) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let (connection, driver) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(driver);
         Ok(Sender { connection })
     }
@@ -257,7 +265,11 @@ impl Sender {
         let answer = self.connection.send_request(request).await?;
         let status = answer.status();
         let body = answer.into_body().collect().await?.to_bytes();
-        ensure!(status.is_success(), "an event was answered {status}: {}", String::from_utf8_lossy(&body));
+        ensure!(
+            status.is_success(),
+            "an event was answered {status}: {}",
+            String::from_utf8_lossy(&body)
+        );
         Ok(())
     }
 }
@@ -282,7 +294,9 @@ pub(super) async fn measure(
             async move {
                 let mut sender = sender.lock().await;
                 match flowing {
-                    Flowing::Resend if !number.is_multiple_of(10) => sender.send(number % RESENT).await,
+                    Flowing::Resend if !number.is_multiple_of(10) => {
+                        sender.send(number % RESENT).await
+                    }
                     Flowing::Accept | Flowing::Resend => sender.send(number).await,
                     Flowing::ThreeSteps => {
                         let done = sink.expect(number);
@@ -302,7 +316,11 @@ pub(super) fn cpu_us() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit(')').next().unwrap_or_default();
     let ticks = |index: usize| -> u64 {
-        after.split_whitespace().nth(index).and_then(|t| t.parse().ok()).unwrap_or(0)
+        after
+            .split_whitespace()
+            .nth(index)
+            .and_then(|t| t.parse().ok())
+            .unwrap_or(0)
     };
     let per_second = super::load::to_f64(rustix::param::clock_ticks_per_second());
     super::load::to_f64(ticks(11) + ticks(12)) * 1_000_000.0 / per_second

@@ -64,7 +64,9 @@ impl Senders {
             if client.as_ref().is_none_or(|(known, _)| *known != address) {
                 client = Some((address.clone(), Client::new(&address, "none")));
             }
-            let Some((_, sender)) = &mut client else { return };
+            let Some((_, sender)) = &mut client else {
+                return;
+            };
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let event = serde_json::json!({"n": number});
             match sender.ask("POST", "/hooks/order", Some(&event)) {
@@ -121,7 +123,9 @@ fn killed_in_mid_flow_the_world_sees_it_once() {
         .collect();
     let mut on_the_wire = 0;
     for round in 1..=ROUNDS {
-        until("enough events", || (senders.count() >= round * BETWEEN).then_some(()));
+        until("enough events", || {
+            (senders.count() >= round * BETWEEN).then_some(())
+        });
         let moment = Instant::now();
         node.kill();
         on_the_wire += sink.open_at("/charge", moment);
@@ -139,11 +143,17 @@ fn killed_in_mid_flow_the_world_sees_it_once() {
 
 fn judge(sink: &Sink, senders: &Senders, runs: &HashMap<u64, String>, on_the_wire: usize) {
     let (charges, invoices) = (sink.calls("/charge"), sink.calls("/invoice"));
-    let twice: Vec<_> = charges.iter().filter(|(_, calls)| calls.len() > 1).collect();
+    let twice: Vec<_> = charges
+        .iter()
+        .filter(|(_, calls)| calls.len() > 1)
+        .collect();
     assert!(twice.is_empty(), "charged twice: {twice:?}");
     for (number, calls) in &invoices {
         let key = Some(format!("order/{number}/invoice"));
-        assert!(calls.iter().all(|given| *given == key), "{number}: {calls:?}");
+        assert!(
+            calls.iter().all(|given| *given == key),
+            "{number}: {calls:?}"
+        );
     }
     for number in senders.accepted.lock().unwrap().iter() {
         match runs.get(number).map(String::as_str) {
@@ -156,5 +166,8 @@ fn judge(sink: &Sink, senders: &Senders, runs: &HashMap<u64, String>, on_the_wir
     }
     let parked = runs.values().filter(|state| *state == "parked").count();
     assert!(on_the_wire > 0, "no kill met a call that was open");
-    assert!(parked <= on_the_wire, "{parked} parked, {on_the_wire} were on the wire");
+    assert!(
+        parked <= on_the_wire,
+        "{parked} parked, {on_the_wire} were on the wire"
+    );
 }

@@ -90,7 +90,10 @@ impl Sink {
     pub(crate) fn calls(&self, path: &str) -> HashMap<u64, Vec<Option<String>>> {
         let mut by_number: HashMap<u64, Vec<Option<String>>> = HashMap::new();
         for call in self.calls.lock().unwrap().iter().filter(|c| c.path == path) {
-            by_number.entry(call.number).or_default().push(call.key.clone());
+            by_number
+                .entry(call.number)
+                .or_default()
+                .push(call.key.clone());
         }
         by_number
     }
