@@ -200,6 +200,11 @@ impl Engine {
         ))
     }
 
+    /// Mail for a run was written: it looks now.
+    pub fn mail_came(&self, run: RunId) {
+        self.inner.mail_came(run);
+    }
+
     /// Follows what becomes of runs on this node.
     #[must_use]
     pub fn follow(&self) -> broadcast::Receiver<Moved> {

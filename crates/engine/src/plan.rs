@@ -15,8 +15,8 @@ use semel_flow::model::{Action, Step};
 use semel_ledger::{
     Claim, Command, EffectId, Fingerprint, Key, Millis, Owner, Scope, State as EffectState,
 };
-use semel_store::run::{Run, RunId, Start, StartOutcome};
-use semel_store::{Content, EffectChange};
+use semel_store::run::{Run, RunId, Start, StartOutcome, Started};
+use semel_store::{Content, EffectChange, Stored};
 
 use crate::engine::{Engine, fence};
 use crate::flows::Compiled;
@@ -25,7 +25,7 @@ use crate::load;
 use crate::names::{Identity, RunNames};
 use crate::places;
 use crate::resolve;
-use crate::start::{RunOf, again_opening, started};
+use crate::start::{RunOf, again_opening, started, started_run};
 use crate::state::{Phase, State};
 
 pub use kinds::{Plan, PlanError, Planned, What};
@@ -100,7 +100,9 @@ impl Engine {
         self.look();
         match started.outcome {
             StartOutcome::Started { .. } => Ok(id),
-            _ => Err(PlanError::Again { run: None }),
+            _ => Err(PlanError::Again {
+                run: first_run(&started),
+            }),
         }
     }
 
@@ -147,6 +149,15 @@ impl Engine {
             otherwise: None,
             run: new.with(again_opening(&opening, by, run.id, reuse)),
         })
+    }
+}
+
+/// The run that carried the same plan out before.
+fn first_run(started: &Started) -> Option<RunId> {
+    let record = started.answered.as_ref()?.record.as_ref()?;
+    match record.result.as_ref()? {
+        Stored::Inline(text) => started_run(text),
+        Stored::Blob(_) => None,
     }
 }
 

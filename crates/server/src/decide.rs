@@ -1,11 +1,16 @@
 //! `POST /v1/ledger/{scope}/{key}/decide`: a person says what is true of an unknown effect.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use semel_ledger::{Command, Decision, Digest, Verdict};
-use semel_store::{Answered, Content, EffectChange, Store};
+use semel_engine::journal::Note;
+use semel_ledger::{Command, Decision, Digest, EffectId, State as EffectState, Verdict};
+use semel_store::run::RunId;
+use semel_store::{
+    Answer, Answered, Change, Content, EffectChange, ReceiptFilter, Record, Store, StoreError,
+};
 
 use crate::app::App;
 use crate::auth::Caller;
@@ -18,6 +23,8 @@ use crate::refusal;
 use crate::settle::MAX_NOTE;
 use crate::target::Target;
 
+/// How many refused claims are looked at for runs that wait.
+const REFUSED: usize = 100;
 const FIELDS: [&str; 6] = ["decision", "attempt", "result", "note", "by", "external_id"];
 /// What can be decided.
 pub(crate) const DECISIONS: [&str; 3] = ["happened", "resend", "failed"];
@@ -45,11 +52,16 @@ pub(crate) async fn decide(
         external_id.as_deref(),
         note.as_deref(),
     ]);
+    let by = who(&caller, by.as_deref());
+    let resume = Note::Resume {
+        by: by.clone(),
+        note: note.clone(),
+    };
     let content = Content {
         result: document.sent()?.any("result").map(Into::into),
         external_id,
         note,
-        by: Some(who(&caller, by.as_deref())),
+        by: Some(by),
         ..Content::default()
     };
     let command = Command::Decide {
@@ -62,11 +74,12 @@ pub(crate) async fn decide(
         command,
         content,
     };
-    let answered = app.store.step(change).await?;
+    let answered = step(&app, change, &resume).await?;
     match (answered.verdict, &answered.record) {
         (Verdict::Decided { again }, Some(record)) => {
             if !again {
                 app.metrics.decided(decision);
+                tell_refused(&app, &effect, &resume).await;
             }
             Ok(show_written(&app.store, &effect, record).await)
         }
@@ -76,8 +89,59 @@ pub(crate) async fn decide(
     }
 }
 
+/// Writes a decision. If a run waits for it, the run is told in the same commit: a decision that is
+/// on record never leaves its run parked.
+async fn step(app: &App, change: EffectChange, resume: &Note) -> Result<Answered, Problem> {
+    let record = app.store.load(&change.effect).await?;
+    let open = |record: &Record| {
+        let state = record.state_at(app.store.now());
+        matches!(state, EffectState::Unknown | EffectState::Review)
+    };
+    let waiting = record.filter(open);
+    let run = waiting.and_then(|record| record.by.as_deref().and_then(RunId::parse));
+    let (Some(run), Some(mail)) = (run, run.and_then(|run| mail(run, resume))) else {
+        return Ok(app.store.step(change).await?);
+    };
+    let answers = app.store.commit(vec![change.into(), mail]).await?;
+    app.engine.mail_came(run);
+    match answers.into_iter().next() {
+        Some(Answer::Effect(answered)) => Ok(*answered),
+        _ => Err(StoreError::Closed.into()),
+    }
+}
+
+fn mail(run: RunId, note: &Note) -> Option<Change> {
+    let note = serde_json::to_string(note).ok()?.into();
+    Some(Change::Mail { run, note })
+}
+
+/// Runs that were refused while it was open wait, too; their receipts name them. The decision
+/// stands whether they can be told or not: whoever looks at them can resume them.
+async fn tell_refused(app: &App, effect: &EffectId, resume: &Note) {
+    let filter = ReceiptFilter {
+        effect: Some(effect.hash()),
+        verdict: Some(Verdict::Unknown),
+        limit: REFUSED,
+        ..ReceiptFilter::default()
+    };
+    let told = async {
+        app.store.write_receipts().await?;
+        let receipts = app.store.receipts(&filter).await?.items;
+        let runs = receipts
+            .iter()
+            .filter_map(|receipt| receipt.by.as_deref().and_then(RunId::parse));
+        for run in runs.collect::<BTreeSet<RunId>>() {
+            app.engine.tell(run, resume).await?;
+        }
+        Ok::<(), StoreError>(())
+    };
+    if let Err(error) = told.await {
+        tracing::warn!(%error, "runs that wait for a decision were not told");
+    }
+}
+
 /// The person, if named, and always the token that was used.
-fn who(caller: &Caller, by: Option<&str>) -> Box<str> {
+pub(crate) fn who(caller: &Caller, by: Option<&str>) -> Box<str> {
     match by {
         Some(by) => format!("{by} (token {})", caller.0).into(),
         None => (*caller.0).into(),

@@ -20,8 +20,8 @@ use crate::hooks::receive;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
-    blobs, decide, flows, guard, health, import, ledger, once, receipts, releases, settle, tokens,
-    trigger,
+    blobs, decide, flows, guard, health, import, ledger, once, proof, receipts, releases, runs,
+    settle, tokens, trigger,
 };
 
 /// Who may pass.
@@ -57,7 +57,7 @@ const fn route(access: Access, path: &'static str, methods: &'static [&'static s
 }
 
 /// Every path there is.
-pub const ROUTES: [Route; 27] = [
+pub const ROUTES: [Route; 37] = [
     route(Access::Open, "/hooks/{*path}", &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
@@ -66,6 +66,16 @@ pub const ROUTES: [Route; 27] = [
     route(Access::Token, "/v1/flows/{flow}/runs", &["post"]),
     route(Access::Token, "/v1/releases/{release}", &["get"]),
     route(Access::Token, "/v1/check", &["post"]),
+    route(Access::Token, "/v1/runs", &["get"]),
+    route(Access::Token, "/v1/runs/{run}", &["get"]),
+    route(Access::Token, "/v1/runs/{run}/watch", &["get"]),
+    route(Access::Token, "/v1/runs/{run}/cancel", &["post"]),
+    route(Access::Token, "/v1/runs/{run}/resume", &["post"]),
+    route(Access::Token, "/v1/runs/{run}/plan", &["post"]),
+    route(Access::Token, "/v1/runs/{run}/rerun", &["post"]),
+    route(Access::Token, "/v1/runs/{run}/retry", &["post"]),
+    route(Access::Token, "/v1/proof", &["get"]),
+    route(Access::Token, "/v1/proof/key", &["get"]),
     route(Access::Token, "/v1/guard/{scope}/{key}", &["post", "put"]),
     route(
         Access::Token,
@@ -101,6 +111,16 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}/runs" => post(trigger::trigger),
         "/v1/releases/{release}" => get(releases::get),
         "/v1/check" => post(flows::check),
+        "/v1/runs" => get(runs::list),
+        "/v1/runs/{run}" => get(runs::show::get),
+        "/v1/runs/{run}/watch" => get(runs::watch::watch),
+        "/v1/runs/{run}/cancel" => post(runs::tell::cancel),
+        "/v1/runs/{run}/resume" => post(runs::tell::resume),
+        "/v1/runs/{run}/plan" => post(runs::again::plan),
+        "/v1/runs/{run}/rerun" => post(runs::again::rerun),
+        "/v1/runs/{run}/retry" => post(runs::again::retry),
+        "/v1/proof" => get(proof::get),
+        "/v1/proof/key" => get(proof::key),
         "/v1/guard/{scope}/{key}" => post(guard::claim).put(settle::settle),
         "/v1/guard/{scope}/{key}/heartbeat" => post(guard::heartbeat),
         "/v1/guard/{scope}/{key}/abandon" => post(guard::abandon),

@@ -54,6 +54,7 @@ impl Call {
     }
 
     /// A change that needs no more than its path.
+    #[expect(dead_code, reason = "the routes that take it are not there yet")]
     pub(crate) fn post(path: impl Into<String>) -> Call {
         Call {
             method: Method::POST,

@@ -154,7 +154,11 @@ impl Destination {
         let limits = &self.limits;
         let mut parts = Vec::new();
         if let Some(rate) = limits.rate {
-            parts.push(format!("rate {}/{}", rate.requests, rate.per));
+            let per = rate.per.to_string();
+            let unit = per
+                .strip_prefix('1')
+                .filter(|unit| !unit.contains(char::is_numeric));
+            parts.push(format!("rate {}/{}", rate.requests, unit.unwrap_or(&per)));
             if rate.burst > 1 {
                 parts.push(format!("burst {}", rate.burst));
             }

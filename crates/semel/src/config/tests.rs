@@ -117,7 +117,11 @@ fn destinations_and_tables_are_read() {
         .iter()
         .map(|it| format!("{}:{} {}", it.line, it.host, it.text()))
         .collect();
-    insta::assert_snapshot!(shown.join("\n"), @"");
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    4:api.example.com:8443 rate 10/s, burst 3, concurrency 4, queue 1024, wait 10s, breaker 20/10s
+    8:* concurrency 64, queue 9, wait 5s, breaker false
+    12:slow rate 5/2m, concurrency 64, queue 1024, wait 10s, breaker 3/1m
+    ");
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn names_and_paths_are_unique_among_files() {
         .find(|it| it.code == "F023")
         .unwrap()
         .label;
-    assert!(label.contains("a.yaml:3:18"), "{label}");
+    assert!(label.contains("a.yaml:3:19"), "{label}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use semel_server::{App, DeployError, DeployOptions, DeployStatus, release_text};
 
+use crate::cli::release::short;
 use crate::failure::Failure;
 use crate::flows::{self, FlowFile};
 use crate::term::{Paint, shown};
@@ -99,7 +100,7 @@ fn told(file: &FlowFile, outcome: Outcome) -> bool {
         }
         Ok(deployed) => {
             let (flow, release) = (shown(&deployed.flow), release_text(deployed.release));
-            say!("semel: {name}: {flow} is live as {release}");
+            say!("semel: {name}: {flow} is live as {}", short(&release));
             false
         }
         Err(DeployError::Abandoned { abandoned }) => {
