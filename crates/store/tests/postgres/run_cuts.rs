@@ -61,9 +61,16 @@ async fn every_run_goes_through(cut: Cut) {
         });
     }
     for _ in 0..CUTS {
-        proxy.cut_next().await;
         let goal = *ended.borrow() + 3;
-        ended.wait_for(|count| *count >= goal).await.unwrap();
+        let cut = async {
+            proxy.cut_next().await;
+            ended.wait_for(|count| *count >= goal).await.unwrap();
+        };
+        tokio::select! {
+            () = cut => {}
+            // None ends before it is told to, unless it was answered wrongly.
+            caller = callers.join_next() => panic!("{caller:?}"),
+        }
     }
     stop.send_replace(true);
     for next in callers.join_all().await {
