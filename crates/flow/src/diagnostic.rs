@@ -49,3 +49,81 @@ pub struct Diagnostic {
     /// What to write instead.
     pub help: Vec<String>,
 }
+
+impl Span {
+    /// Whether they have a byte in common.
+    #[must_use]
+    pub fn meets(self, other: Span) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    /// The smallest part that holds both.
+    #[must_use]
+    pub fn to(self, other: Span) -> Span {
+        Span {
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
+    }
+}
+
+impl Diagnostic {
+    /// Something that keeps the flow from being deployed.
+    #[must_use]
+    pub fn error(
+        code: &'static str,
+        at: Span,
+        title: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            code,
+            level: Level::Error,
+            title: title.into(),
+            at,
+            label: label.into(),
+            also: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    /// Something that is likely not what was meant.
+    #[must_use]
+    pub fn warning(
+        code: &'static str,
+        at: Span,
+        title: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            level: Level::Warning,
+            ..Diagnostic::error(code, at, title, label)
+        }
+    }
+
+    /// Points at another place that belongs to it.
+    #[must_use]
+    pub fn also(mut self, at: Span, label: impl Into<String>) -> Diagnostic {
+        self.also.push((at, label.into()));
+        self
+    }
+
+    /// Says what to write instead.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help.push(help.into());
+        self
+    }
+}
+
+impl Level {
+    /// The word for it, the same everywhere.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Note => "note",
+        }
+    }
+}

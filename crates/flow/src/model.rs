@@ -3,6 +3,7 @@
 //! Owns the vocabulary of the file and the defaults that follow from it (effect classes, scopes).
 //! Made by lowering YAML; nothing else makes one.
 
+mod class;
 mod step;
 mod trigger;
 
@@ -12,8 +13,8 @@ use crate::diagnostic::Spanned;
 use crate::expr::{Expr, Template};
 
 pub use step::{
-    Act, Action, Branch, Case, Class, Ensure, ForEach, Kind, Lookup, Made, OnUnknown, Probe, Retry,
-    Step, Tree,
+    Act, Action, Branch, Case, Class, Ensure, ForEach, GiveUp, Kind, Lookup, Made, OnUnknown,
+    Probe, Retry, Step, Tree,
 };
 pub use trigger::{
     Fetch, Latest, Missed, Preset, Schedule, Secrets, Sync, Timing, Trigger, Verify, Webhook,
@@ -80,4 +81,25 @@ pub enum Order {
     Strict,
     /// It lets others pass (`order: loose`).
     Loose,
+}
+
+impl OverlapPolicy {
+    /// All policies, in the order of the documentation.
+    pub const ALL: [OverlapPolicy; 4] = [
+        OverlapPolicy::Allow,
+        OverlapPolicy::Queue,
+        OverlapPolicy::Skip,
+        OverlapPolicy::Replace,
+    ];
+
+    /// The word for it in the file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            OverlapPolicy::Allow => "allow",
+            OverlapPolicy::Queue => "queue",
+            OverlapPolicy::Skip => "skip",
+            OverlapPolicy::Replace => "replace",
+        }
+    }
 }

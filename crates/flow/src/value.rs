@@ -108,6 +108,17 @@ impl Value {
         }
     }
 
+    /// Whether a secret is in it somewhere: such a value may be sent, but not kept.
+    #[must_use]
+    pub fn hides_secret(&self) -> bool {
+        match self {
+            Value::Sealed(_) => true,
+            Value::List(items) => items.iter().any(Value::hides_secret),
+            Value::Map(members) => members.values().any(Value::hides_secret),
+            _ => false,
+        }
+    }
+
     /// What kind of value it is, in words for people.
     #[must_use]
     pub fn kind(&self) -> &'static str {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
-use semel_server::{App, Settings};
+use semel_server::{App, Idle, Settings};
 use semel_store::{Location, Options, Store};
 use tokio::net::TcpListener;
 
@@ -300,7 +300,8 @@ struct Server {
 impl Server {
     async fn start(store: Arc<Store>) -> anyhow::Result<Server> {
         let (token, _) = semel_server::tokens::issue(&store, "bench").await?;
-        let app = App::new(store, Settings::default()).await?;
+        let (perform, secrets) = (Arc::new(Idle), Arc::new(Idle));
+        let app = App::new(store, Settings::default(), perform, secrets).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let target = http::Target {
             address: listener.local_addr()?,

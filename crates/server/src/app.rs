@@ -1,13 +1,18 @@
 //! What every request shares.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use semel_act::{Perform, Secrets};
+use semel_engine::Engine;
 use semel_ledger::Millis;
 use semel_store::{Store, StoreError};
+use tokio::sync::{Mutex, watch};
 
 use crate::auth::Registry;
 use crate::budget::Budget;
+use crate::hooks::door::Doors;
 use crate::metrics::Metrics;
 
 /// How a server behaves. The default suits one machine.
@@ -27,8 +32,14 @@ pub struct Settings {
     pub head_timeout: Duration,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
-    /// How long requests in flight may take to end when the server stops.
+    /// How long requests in flight may take to end when the server stops; after them the acts of
+    /// runs have as long again.
     pub drain: Duration,
+    /// How many runs this node works on at a time.
+    pub runs: usize,
+    /// The data directory: where the flight recorder and the key of signed proofs lie. Without one
+    /// a kill leaves more unknown, and nothing can be signed.
+    pub data: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -42,6 +53,8 @@ impl Default for Settings {
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             drain: Duration::from_secs(10),
+            runs: 1024,
+            data: None,
         }
     }
 }
@@ -49,30 +62,53 @@ impl Default for Settings {
 /// How many bytes of bodies are held at once.
 const BODIES: usize = 256 * 1024 * 1024;
 
-/// What every request shares: the store, who may call, what is counted, the limits.
+/// What every request shares: the store, the engine, who may call, what is counted, the limits.
 #[derive(Debug)]
 pub struct App {
     pub(crate) store: Arc<Store>,
     pub(crate) settings: Settings,
+    pub(crate) engine: Engine,
+    pub(crate) doors: Doors,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Budget,
+    /// Held while it is decided what is live, so that two deploys cannot take one path.
+    pub(crate) deploying: Mutex<()>,
+    /// Answers that go on for long end when this turns true.
+    pub(crate) stopping: watch::Sender<bool>,
 }
 
 impl App {
-    /// Makes the server's shared state and reads which tokens are valid.
+    /// Makes the server's shared state and reads which tokens are valid. Steps act through
+    /// `perform`; who sends to a hook is recognised with `secrets`. Until it is served, nothing is
+    /// performed: what is started waits.
     ///
     /// # Errors
     /// [`StoreError`] if the tokens cannot be read.
-    pub async fn new(store: Arc<Store>, settings: Settings) -> Result<Arc<App>, StoreError> {
+    pub async fn new(
+        store: Arc<Store>,
+        settings: Settings,
+        perform: Arc<dyn Perform>,
+        secrets: Arc<dyn Secrets>,
+    ) -> Result<Arc<App>, StoreError> {
         let registry = Registry::default();
         registry.refresh(&store).await?;
+        let engine = semel_engine::Settings {
+            runs: settings.runs,
+            remember: settings.remember,
+            drain: settings.drain,
+            directory: settings.data.clone(),
+        };
         Ok(Arc::new(App {
+            engine: Engine::new(Arc::clone(&store), perform, engine),
             store,
             settings,
+            doors: Doors::new(secrets),
             registry,
             metrics: Metrics::new(),
             bodies: Budget::new(BODIES),
+            deploying: Mutex::new(()),
+            stopping: watch::Sender::new(false),
         }))
     }
 
@@ -80,5 +116,11 @@ impl App {
     #[must_use]
     pub fn store(&self) -> &Arc<Store> {
         &self.store
+    }
+
+    /// The engine that works on runs.
+    #[must_use]
+    pub fn engine(&self) -> &Engine {
+        &self.engine
     }
 }

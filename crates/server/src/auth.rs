@@ -85,7 +85,7 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, P
     if app.settings.trusted {
         return Ok(Caller("local".into()));
     }
-    let presented = bearer(headers).ok_or_else(unauthorized)?;
+    let presented = presented(headers).ok_or_else(unauthorized)?;
     let found = app
         .registry
         .find_or_refresh(&tokens::hash(presented), &app.store)
@@ -93,12 +93,18 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, P
     found.ok_or_else(unauthorized)
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+fn presented(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next()?.to_str().ok()?;
+    let one = values.next().is_none();
+    one.then(|| bearer(value))?
+}
+
+/// The token in the value of an `Authorization` header.
+pub(crate) fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
-    let one = values.next().is_none() && scheme.eq_ignore_ascii_case("bearer");
-    one.then(|| token.trim())
+    let bearer = scheme.eq_ignore_ascii_case("bearer");
+    bearer.then(|| token.trim())
 }
 
 /// One text for every reason, so that nothing can be learnt from it.

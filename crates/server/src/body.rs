@@ -1,17 +1,14 @@
-//! Bodies, read within limits: size, time, encoding, and only JSON that every reader reads alike.
+//! Bodies, read within limits: size, time, kind, and only JSON that every reader reads alike.
 //!
 //! The whole body passes the strict reader of `semel-ledger` before any of it is looked at. What
 //! must be exact is then taken from the canonical text, what must come back verbatim from the
 //! bytes as they were sent.
-
-use std::io::Read;
 
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::{Bytes, BytesMut};
-use flate2::read::MultiGzDecoder;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use semel_ledger::json::{Canonical, Fault, JsonError, MAX_DEPTH};
@@ -19,6 +16,7 @@ use semel_ledger::json::{Canonical, Fault, JsonError, MAX_DEPTH};
 use crate::app::App;
 use crate::budget::Room;
 use crate::code::Code;
+use crate::encoding::decoded;
 use crate::fields::Fields;
 use crate::problem::Problem;
 
@@ -41,6 +39,11 @@ impl Document {
     pub(crate) fn input(&self) -> Option<Canonical> {
         let input = self.fields().ok()?.any("input")?;
         Some(Canonical::trusted(input.into()))
+    }
+
+    /// All of it, in canonical spelling.
+    pub(crate) fn into_canonical(self) -> Canonical {
+        self.canonical
     }
 
     /// The members, as they were sent.
@@ -72,11 +75,7 @@ pub(crate) async fn optional(app: &App, request: Request) -> Result<Option<Docum
 
 /// Reads a body that must be there.
 pub(crate) async fn required(app: &App, request: Request) -> Result<Document, Problem> {
-    optional(app, request).await?.ok_or_else(|| {
-        let mut problem = Problem::new(Code::BodyMissing, "a JSON body is needed here");
-        problem.more.number("offset", 0);
-        problem
-    })
+    optional(app, request).await?.ok_or_else(missing)
 }
 
 /// Reads bytes up to `limit`; stops reading at the first byte beyond it. The room they take is to
@@ -132,65 +131,71 @@ async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
     Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
-fn too_large(limit: usize) -> Problem {
+pub(crate) fn too_large(limit: usize) -> Problem {
     let detail = format!("the body has more than {limit} bytes");
     Problem::new(Code::BodyTooLarge, detail).limit(limit)
 }
 
+/// What a body is declared to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `application/json` or `application/….+json`.
+    Json,
+    /// `application/x-www-form-urlencoded`
+    Form,
+    /// Something else, or nothing.
+    Other(String),
+}
+
+impl Kind {
+    /// What the headers declare.
+    pub(crate) fn of(headers: &HeaderMap) -> Kind {
+        let mut given = headers.get_all(CONTENT_TYPE).iter();
+        let one = given.next().filter(|_| given.next().is_none());
+        let given = one.and_then(|value| value.to_str().ok());
+        let name = given.unwrap_or_default().split(';').next();
+        let name = name.unwrap_or_default().trim().to_ascii_lowercase();
+        let suffixed = name.starts_with("application/") && name.ends_with("+json");
+        match name.as_str() {
+            "application/json" => Kind::Json,
+            "application/x-www-form-urlencoded" => Kind::Form,
+            _ if suffixed => Kind::Json,
+            _ => Kind::Other(name),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Kind::Json => "application/json",
+            Kind::Form => "application/x-www-form-urlencoded",
+            Kind::Other(name) => name,
+        }
+    }
+}
+
 fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
-    let given = headers.get(CONTENT_TYPE).map(|value| value.to_str());
-    let given = given.and_then(Result::ok).unwrap_or_default();
-    let kind = given.split(';').next().unwrap_or_default().trim();
-    let kind = kind.to_ascii_lowercase();
-    let suffixed = kind.starts_with("application/") && kind.ends_with("+json");
-    if kind == "application/json" || suffixed {
+    let kind = Kind::of(headers);
+    if kind == Kind::Json {
         return Ok(());
     }
-    let detail = match kind.as_str() {
+    let detail = match kind.name() {
         "" => "the body has no content type; application/json is accepted".to_owned(),
-        kind => format!("the content type {kind:?} is not accepted; application/json is"),
+        name => format!("the content type {name:?} is not accepted; application/json is"),
     };
     Err(Problem::new(Code::ContentTypeUnsupported, detail)
         .field("Content-Type")
         .fix("send the header `Content-Type: application/json`"))
 }
 
-fn decoded(bytes: Bytes, headers: &HeaderMap, limit: usize) -> Result<Bytes, Problem> {
-    let Some(encoding) = headers.get(CONTENT_ENCODING) else {
-        return Ok(bytes);
-    };
-    match encoding.to_str().unwrap_or_default().trim() {
-        encoding if encoding.eq_ignore_ascii_case("identity") => Ok(bytes),
-        encoding if encoding.eq_ignore_ascii_case("gzip") => unzipped(&bytes, limit),
-        encoding => {
-            let detail = format!("the content encoding {encoding:?} is not accepted; gzip is");
-            Err(Problem::new(Code::EncodingUnsupported, detail)
-                .field("Content-Encoding")
-                .fix("send the body plain or with gzip"))
-        }
-    }
+/// Where a body must be.
+pub(crate) fn missing() -> Problem {
+    let mut problem = Problem::new(Code::BodyMissing, "a JSON body is needed here");
+    problem.more.number("offset", 0);
+    problem
 }
 
-/// Unpacks at most one byte more than the limit, so a bomb costs no more than an honest body.
-fn unzipped(bytes: &[u8], limit: usize) -> Result<Bytes, Problem> {
-    let mut out = Vec::new();
-    let read = MultiGzDecoder::new(bytes)
-        .take(limit as u64 + 1)
-        .read_to_end(&mut out);
-    if out.len() > limit {
-        return Err(too_large(limit));
-    }
-    match read {
-        Ok(_) => Ok(out.into()),
-        Err(_) => Err(
-            Problem::new(Code::EncodingInvalid, "the body is not whole, valid gzip")
-                .field("Content-Encoding")
-                .fix("leave the header out if the body is not compressed"),
-        ),
-    }
-}
-
-fn not_json(error: &JsonError) -> Problem {
+/// Says where and why a body is not JSON.
+pub(crate) fn not_json(error: &JsonError) -> Problem {
     let detail = error.to_string();
     let mut problem = match &error.fault {
         Fault::TooDeep => Problem::new(Code::TooDeep, detail).limit(MAX_DEPTH),

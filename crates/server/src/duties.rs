@@ -2,7 +2,9 @@
 //! that the store offers. A step that fails is logged and tried again; none of them may end.
 
 mod clock;
+mod flows;
 mod membership;
+mod moves;
 mod receipts;
 mod rescuer;
 mod revocations;
@@ -23,5 +25,7 @@ pub(crate) fn start(app: &Arc<App>) -> JoinSet<()> {
     duties.spawn(sweeper::run(Arc::clone(app)));
     duties.spawn(clock::run(Arc::clone(app)));
     duties.spawn(revocations::run(Arc::clone(app)));
+    duties.spawn(flows::run(Arc::clone(app)));
+    duties.spawn(moves::run(Arc::clone(app)));
     duties
 }

@@ -208,6 +208,12 @@ impl<'a> Fields<'a> {
         self.typed(name, "a whole number, not negative")
     }
 
+    /// True or false; false if it is not given.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        let flag = self.typed(name, "true or false")?;
+        Ok(flag.unwrap_or(false))
+    }
+
     /// A list.
     pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<&'a RawValue>>, Problem> {
         self.typed(name, "a list")

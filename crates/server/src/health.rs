@@ -49,7 +49,7 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Probl
 /// `GET /metrics`
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    text(KIND, app.metrics.scrape(&app.store))
+    text(KIND, app.metrics.scrape(&app.store, &app.engine))
 }
 
 /// `GET /openapi.json`

@@ -1,14 +1,15 @@
 //! Semel over HTTP.
 //!
-//! Owns the guard, once, ledger, receipts, blobs and tokens endpoints, who may call them, how a
-//! request is read and how a mistake is explained, the accept loop and when the background
-//! duties run. Leaves what a claim means to `semel-ledger` and its durability to `semel-store`;
-//! knows no SQL.
+//! Owns the front door (`hooks`), the endpoints of flows, runs, guard, once, ledger, receipts, blobs
+//! and tokens, who may call them, how a request is read and how a mistake is explained, the
+//! accept loop and when the background duties run. Leaves what a claim means to `semel-ledger`, its
+//! durability to `semel-store` and what becomes of a run to `semel-engine`; knows no SQL.
 //!
 //! The invariants: nothing is acknowledged before the store has it; a 4xx changed nothing; every
 //! error has a stable code with a page; the store's errors become HTTP in one place
 //! (`problem`).
 
+mod accept;
 mod app;
 mod auth;
 mod blobs;
@@ -18,10 +19,16 @@ mod claiming;
 mod code;
 mod connection;
 mod decide;
+mod deploy;
 mod duties;
+mod encoding;
+mod examine;
 mod fields;
+mod flows;
 mod guard;
 mod health;
+mod hooks;
+mod idle;
 mod import;
 mod ledger;
 mod metrics;
@@ -33,6 +40,7 @@ mod problem;
 mod query;
 mod receipts;
 mod refusal;
+mod releases;
 mod router;
 mod serve;
 mod settle;
@@ -40,11 +48,17 @@ mod suggest;
 mod target;
 mod timestamp;
 pub mod tokens;
+mod trigger;
 mod view;
 mod watched;
 
 pub use app::{App, Settings};
 pub use code::Code;
+pub use deploy::{
+    AbandonedKeys, DeployError, DeployOptions, DeployStatus, Deployed, deploy, release_of,
+};
 pub use health::OPENAPI;
+pub use idle::Idle;
+pub use releases::release_text;
 pub use router::{Access, ROUTES, Route, router};
 pub use serve::{ServeError, serve};

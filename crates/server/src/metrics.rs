@@ -10,8 +10,10 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use semel_engine::Engine;
 use semel_ledger::{Decision, Outcome, Verdict};
 use semel_store::Store;
+use semel_store::run::RunState;
 
 /// Upper bounds of the duration histogram, in seconds.
 const BOUNDS: [f64; 12] = [
@@ -34,6 +36,17 @@ struct Decisions {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Events {
+    flow: String,
+    status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Moves {
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Requests {
     route: &'static str,
     status: u32,
@@ -52,6 +65,9 @@ pub(crate) struct Metrics {
     blocked: Counter,
     settles: Family<Settles, Counter>,
     decisions: Family<Decisions, Counter>,
+    events: Family<Events, Counter>,
+    moves: Family<Moves, Counter>,
+    runs_held: Gauge,
     requests: Family<Requests, Counter>,
     durations: Family<Durations, Histogram>,
     queue_depth: Gauge,
@@ -66,6 +82,9 @@ impl Metrics {
             blocked: Counter::default(),
             settles: Family::default(),
             decisions: Family::default(),
+            events: Family::default(),
+            moves: Family::default(),
+            runs_held: Gauge::default(),
             requests: Family::default(),
             durations: Family::new_with_constructor(|| Histogram::new(BOUNDS)),
             queue_depth: Gauge::default(),
@@ -81,6 +100,21 @@ impl Metrics {
         it.register("duplicates_blocked", "Refused claims", self.blocked.clone());
         it.register("settles", "Settlements by outcome", self.settles.clone());
         it.register("decisions", "Decisions by people", self.decisions.clone());
+        it.register(
+            "events",
+            "Events by flow and what became of them",
+            self.events.clone(),
+        );
+        it.register(
+            "runs",
+            "Runs that came to rest or ended on this node, by state",
+            self.moves.clone(),
+        );
+        it.register(
+            "runs_held",
+            "Runs in this node's hands",
+            self.runs_held.clone(),
+        );
         it.register(
             "http_requests",
             "Answers by route and status",
@@ -129,6 +163,24 @@ impl Metrics {
         self.decisions.get_or_create(&label).inc();
     }
 
+    /// A run came to rest or ended.
+    pub(crate) fn moved(&self, state: RunState) {
+        let label = Moves {
+            state: state.name(),
+        };
+        self.moves.get_or_create(&label).inc();
+    }
+
+    /// What is counted for the events of one flow.
+    pub(crate) fn events(&self, flow: &str) -> EventCounts {
+        EventCounts(EventStatus::ALL.map(|status| {
+            self.events.get_or_create_owned(&Events {
+                flow: flow.to_owned(),
+                status: status.name(),
+            })
+        }))
+    }
+
     /// What is counted for one route.
     pub(crate) fn route(&self, route: &'static str) -> RouteMetrics {
         let duration = self.durations.get_or_create_owned(&Durations { route });
@@ -140,7 +192,9 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(crate) fn scrape(&self, store: &Store) -> String {
+    pub(crate) fn scrape(&self, store: &Store, engine: &Engine) -> String {
+        let held = i64::try_from(engine.held()).unwrap_or(i64::MAX);
+        self.runs_held.set(held);
         let depth = i64::try_from(store.queue_depth()).unwrap_or(i64::MAX);
         self.queue_depth.set(depth);
         let drift = i32::try_from(store.clock().wall_drift()).unwrap_or(i32::MAX);
@@ -150,6 +204,57 @@ impl Metrics {
         let written = encode(&mut text, &self.registry);
         debug_assert!(written.is_ok());
         text
+    }
+}
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventStatus {
+    /// It started a run.
+    Accepted,
+    /// It came before.
+    Duplicate,
+    /// Something newer was applied.
+    Stale,
+    /// The flow does not want it.
+    Ignored,
+    /// The same key came before with another payload.
+    Conflict,
+    /// Another run was under way.
+    Skipped,
+}
+
+impl EventStatus {
+    /// All of them, in the order they stand in.
+    const ALL: [EventStatus; 6] = [
+        EventStatus::Accepted,
+        EventStatus::Duplicate,
+        EventStatus::Stale,
+        EventStatus::Ignored,
+        EventStatus::Conflict,
+        EventStatus::Skipped,
+    ];
+
+    /// The word for it, the same everywhere.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            EventStatus::Accepted => "accepted",
+            EventStatus::Duplicate => "duplicate",
+            EventStatus::Stale => "stale",
+            EventStatus::Ignored => "ignored",
+            EventStatus::Conflict => "conflict",
+            EventStatus::Skipped => "skipped",
+        }
+    }
+}
+
+/// What is counted for the events of one flow.
+#[derive(Debug)]
+pub(crate) struct EventCounts([Counter; EventStatus::ALL.len()]);
+
+impl EventCounts {
+    pub(crate) fn count(&self, status: EventStatus) {
+        self.0[status as usize].inc();
     }
 }
 

@@ -88,9 +88,13 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.code == Code::Unauthorized {
-            let bearer = HeaderValue::from_static("Bearer realm=\"semel\"");
-            headers.insert(WWW_AUTHENTICATE, bearer);
+        let scheme = match self.code {
+            Code::Unauthorized => Some("Bearer realm=\"semel\""),
+            Code::SignatureRefused | Code::SignatureStale => Some("Signature realm=\"semel\""),
+            _ => None,
+        };
+        if let Some(scheme) = scheme {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
         }
         if ends_connection {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));

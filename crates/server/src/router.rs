@@ -17,8 +17,12 @@ use crate::app::App;
 use crate::auth;
 use crate::code::Code;
 use crate::metrics::RouteMetrics;
+use crate::hooks::receive;
 use crate::problem::Problem;
-use crate::{blobs, decide, guard, health, import, ledger, once, receipts, settle, tokens};
+use crate::{
+    blobs, decide, flows, guard, health, import, ledger, once, receipts, releases, settle, tokens,
+    trigger,
+};
 
 /// Who may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,15 @@ const fn route(access: Access, path: &'static str, methods: &'static [&'static s
 }
 
 /// Every path there is.
-pub const ROUTES: [Route; 19] = [
+pub const ROUTES: [Route; 27] = [
+    route(Access::Open, "/hooks/{*path}", &["post"]),
+    route(Access::Token, "/v1/flows", &["get", "post"]),
+    route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
+    route(Access::Token, "/v1/flows/{flow}/releases", &["get"]),
+    route(Access::Token, "/v1/flows/{flow}/rollback", &["post"]),
+    route(Access::Token, "/v1/flows/{flow}/runs", &["post"]),
+    route(Access::Token, "/v1/releases/{release}", &["get"]),
+    route(Access::Token, "/v1/check", &["post"]),
     route(Access::Token, "/v1/guard/{scope}/{key}", &["post", "put"]),
     route(
         Access::Token,
@@ -81,6 +93,14 @@ pub const ROUTES: [Route; 19] = [
 
 fn methods(path: &str) -> MethodRouter<Arc<App>> {
     match path {
+        "/hooks/{*path}" => post(receive::receive),
+        "/v1/flows" => get(flows::list).post(flows::deploy),
+        "/v1/flows/{flow}" => get(flows::get).delete(flows::retire),
+        "/v1/flows/{flow}/releases" => get(releases::list),
+        "/v1/flows/{flow}/rollback" => post(releases::rollback),
+        "/v1/flows/{flow}/runs" => post(trigger::trigger),
+        "/v1/releases/{release}" => get(releases::get),
+        "/v1/check" => post(flows::check),
         "/v1/guard/{scope}/{key}" => post(guard::claim).put(settle::settle),
         "/v1/guard/{scope}/{key}/heartbeat" => post(guard::heartbeat),
         "/v1/guard/{scope}/{key}/abandon" => post(guard::abandon),

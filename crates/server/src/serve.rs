@@ -1,4 +1,4 @@
-//! A server's whole life: join, serve, do the duties, stop in good order.
+//! A server's whole life: join, recover, serve, do the duties, stop in good order.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub async fn serve(
     join(&app)
         .await
         .map_err(|source| ServeError::Join { source })?;
-    let mut duties = duties::start(&app);
+    let (mut duties, mut engine) = (duties::start(&app), app.engine.duties());
     let (stop, stopping) = watch::channel(false);
     let serving = tokio::spawn({
         let (router, app) = (router(Arc::clone(&app)), Arc::clone(&app));
@@ -53,16 +53,22 @@ pub async fn serve(
     let duty_ended = tokio::select! {
         () = shutdown => false,
         () = app.store.failed() => false,
-        ended = duties.join_next() => {
+        ended = async { tokio::select! {
+            ended = duties.join_next() => ended,
+            ended = engine.join_next() => ended,
+        } } => {
             tracing::error!(?ended, "a duty ended, which none may; the server stops");
             true
         }
     };
     stop.send_replace(true);
+    app.stopping.send_replace(true);
     if let Err(error) = serving.await {
         tracing::error!(%error, "the accept loop ended badly");
     }
-    drop(duties);
+    // Nothing new comes in now: what is under way ends, so that a restart finds nothing unknown.
+    app.engine.stop().await;
+    drop((duties, engine));
     // Also if it failed only while connections ended.
     let failed = tokio::select! {
         biased;
@@ -84,7 +90,8 @@ async fn join(app: &App) -> Result<(), StoreError> {
     tracing::info!(node = node.node, epoch = node.epoch, name = %node.name, "joined");
     // Only PostgreSQL is shared: elsewhere a lock says that every other node is dead.
     let alone = app.store.kind() != "postgres";
-    app.store.take_over(alone).await.map(drop)
+    app.engine.recover(alone).await?;
+    app.engine.flows().refresh(&app.store).await.map(drop)
 }
 
 async fn leave(store: &Store) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use semel_ledger::{After, Command, EffectId, Entry, Time, Verdict, apply};
+use semel_ledger::{After, Command, EffectId, Entry, Time, apply};
 use tokio::sync::watch;
 
 use crate::change::{Answer, Answered, Change, Content, EffectChange};
@@ -39,6 +39,7 @@ macro_rules! backend {
     };
 }
 
+mod engine;
 mod questions;
 mod runs;
 
@@ -214,7 +215,7 @@ impl Store {
         };
         let step = apply(Some(&record.entry), &change.command, self.now());
         // A grant, even one given again, is for the writer: it knows who may commit.
-        if step.after != After::Same || matches!(step.verdict, Verdict::Granted | Verdict::First) {
+        if step.after != After::Same || step.verdict.is_grant() {
             return Ok(None);
         }
         let entry = Some(record.entry);
@@ -233,7 +234,7 @@ impl Store {
         by: Option<Box<str>>,
         mut answered: Answered,
     ) -> Answered {
-        if matches!(answered.verdict, Verdict::Granted | Verdict::First) {
+        if answered.verdict.is_grant() {
             return answered;
         }
         let now = self.now();

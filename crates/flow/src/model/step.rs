@@ -1,6 +1,7 @@
 //! Steps and what they do.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use semel_ledger::Millis;
 
@@ -30,6 +31,9 @@ pub use semel_ledger::OnUnknown;
 pub enum Kind {
     /// A request over HTTP.
     Http,
+    /// A kind that has its name already, but that this version does not perform; only in flows with
+    /// errors, so that later steps may still refer to it.
+    Other(&'static str),
 }
 
 /// One step.
@@ -54,7 +58,7 @@ pub struct Step {
     /// How long one attempt may take.
     pub timeout: Option<Spanned<Millis>>,
     /// How to take it back.
-    pub undo: Option<Box<Act>>,
+    pub undo: Option<Arc<Act>>,
     /// What later steps see; left out, the whole answer.
     pub result: Option<Expr>,
     /// What is done.
@@ -67,7 +71,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// One call to the world.
-    Act(Act),
+    Act(Arc<Act>),
     /// Find, or else create; update if asked.
     Ensure(Box<Ensure>),
     /// Give values names.
@@ -123,7 +127,8 @@ pub enum Action {
 pub struct Act {
     /// Through what.
     pub kind: Kind,
-    /// Its fields with templates; the names are those of the file.
+    /// Its fields with templates; the names are those of the file. Of HTTP, `post: URL` is kept as
+    /// `method: POST` and `url: URL`, and `multipart` always as a list.
     pub input: Tree,
     /// Fields that are expressions over each answer, such as `paging.next`, by dotted name.
     pub exprs: BTreeMap<&'static str, Expr>,
@@ -152,7 +157,7 @@ pub enum Tree {
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// The call; of class read.
-    pub act: Act,
+    pub act: Arc<Act>,
     /// Over its answer: is it there?
     pub found: Expr,
     /// Over its answer, if it is there: what later steps see.
@@ -172,7 +177,7 @@ pub struct Lookup {
 #[derive(Clone, Debug)]
 pub struct Made {
     /// The call.
-    pub act: Act,
+    pub act: Arc<Act>,
     /// Over its answer; left out, all of it.
     pub result: Option<Expr>,
 }
@@ -223,6 +228,16 @@ pub struct ForEach {
     pub steps: Block,
 }
 
+/// What happens when the attempts are used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GiveUp {
+    /// The step has failed, and `on_failure` tells of it.
+    #[default]
+    Fail,
+    /// A person is asked whether to go on.
+    Ask,
+}
+
 /// When to repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
@@ -234,6 +249,8 @@ pub struct Retry {
     pub cap: Millis,
     /// Give up this long after the first attempt.
     pub within: Option<Millis>,
+    /// What happens then (`then: fail | ask`).
+    pub then: GiveUp,
     /// Where it was written.
     pub span: Span,
 }
@@ -245,36 +262,8 @@ impl Default for Retry {
             first: Millis::seconds(1),
             cap: Millis::seconds(600),
             within: None,
+            then: GiveUp::Fail,
             span: Span::default(),
         }
-    }
-}
-
-impl Class {
-    /// All classes, from harmless to dangerous.
-    pub const ALL: [Class; 5] = [
-        Class::Pure,
-        Class::Read,
-        Class::Set,
-        Class::Keyed,
-        Class::Guarded,
-    ];
-
-    /// The word for it, the same everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Pure => "pure",
-            Class::Read => "read",
-            Class::Set => "set",
-            Class::Keyed => "keyed",
-            Class::Guarded => "guarded",
-        }
-    }
-
-    /// Whether the ledger keeps an entry for it.
-    #[must_use]
-    pub fn has_effect(self) -> bool {
-        matches!(self, Class::Keyed | Class::Guarded)
     }
 }

@@ -6,7 +6,7 @@ fn numbers_keep_their_last_digit() {
     for text in [
         "9007199254740993",
         "0.1",
-        "-12345678901234567890123",
+        "-123456789012345678901",
         "3.14159265358979323846264",
     ] {
         let value = Value::read(text.as_bytes()).expect(text);

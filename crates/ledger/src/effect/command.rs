@@ -118,6 +118,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Whether whoever asked may act, or was the first.
+    #[must_use]
+    pub fn is_grant(self) -> bool {
+        matches!(self, Verdict::Granted | Verdict::First)
+    }
+
     /// Whether a claim was refused: each of these leaves a receipt.
     #[must_use]
     pub fn is_refusal(self) -> bool {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use semel_server::{App, ServeError, Settings};
+use semel_server::{App, Idle, ServeError, Settings};
 use semel_store::lock::DataLock;
 use semel_store::{Location, Options, Store};
 use tokio::net::TcpListener;
@@ -85,9 +85,10 @@ impl Serve {
         let token = token::provide(&store, &data).await?;
         let settings = Settings {
             remember,
+            data: Some(data.clone()),
             ..Settings::default()
         };
-        let app = App::new(Arc::clone(&store), settings).await?;
+        let app = App::new(Arc::clone(&store), settings, Arc::new(Idle), Arc::new(Idle)).await?;
         let stop = stop_signal()?;
         for lock in &mut locks {
             lock.announce(&notice(Some(address)))

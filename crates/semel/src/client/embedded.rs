@@ -8,7 +8,7 @@ use http_body_util::BodyExt as _;
 use hyper::Request;
 use hyper::header::CONTENT_TYPE;
 use semel_ledger::Millis;
-use semel_server::{App, Settings};
+use semel_server::{App, Idle, Settings};
 use semel_store::lock::DataLock;
 use semel_store::store::random_bytes;
 use semel_store::{Filter, Location, Options, Store};
@@ -46,7 +46,8 @@ impl Embedded {
             trusted: true,
             ..Settings::default()
         };
-        let app = App::new(Arc::clone(&store), settings).await?;
+        let (perform, secrets) = (Arc::new(Idle), Arc::new(Idle));
+        let app = App::new(Arc::clone(&store), settings, perform, secrets).await?;
         Ok(Embedded {
             router: semel_server::router(app),
             store,

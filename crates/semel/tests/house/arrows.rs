@@ -14,12 +14,30 @@ struct Rule {
     nowhere: &'static [&'static str],
 }
 
-const RULES: [Rule; 5] = [
+const RULES: [Rule; 8] = [
     Rule {
         name: "semel-ledger",
         ours: &[],
         never: &[],
         nowhere: &["tokio", "axum", "hyper", "rusqlite", "tokio-postgres"],
+    },
+    Rule {
+        name: "semel-flow",
+        ours: &["semel-ledger"],
+        never: &[],
+        nowhere: &["tokio", "axum", "hyper", "rusqlite", "tokio-postgres"],
+    },
+    Rule {
+        name: "semel-act",
+        ours: &["semel-flow", "semel-ledger"],
+        never: &[],
+        nowhere: &["axum", "hyper", "rusqlite", "tokio-postgres"],
+    },
+    Rule {
+        name: "semel-steps",
+        ours: &["semel-act", "semel-flow", "semel-ledger"],
+        never: &[],
+        nowhere: &["axum", "rusqlite", "tokio-postgres"],
     },
     Rule {
         name: "semel-store",
@@ -29,7 +47,13 @@ const RULES: [Rule; 5] = [
     },
     Rule {
         name: "semel-server",
-        ours: &["semel-ledger", "semel-store"],
+        ours: &[
+            "semel-act",
+            "semel-engine",
+            "semel-flow",
+            "semel-ledger",
+            "semel-store",
+        ],
         never: &["rusqlite", "tokio-postgres"],
         nowhere: &[],
     },

@@ -25,5 +25,10 @@ async fn rejoin(app: &App) {
     tracing::warn!("this node was declared dead and replaced; joining again");
     if let Err(error) = app.store.join(&app.settings.node).await {
         tracing::warn!(%error, "could not join again yet");
+        return;
+    }
+    // Its own earlier life is among those that left work behind.
+    if let Err(error) = app.engine.recover(false).await {
+        tracing::warn!(%error, "could not look for what was left behind; the rescuer will");
     }
 }

@@ -27,7 +27,7 @@ pub(super) async fn run(app: Arc<App>) {
 async fn rescue(app: &App, nodes: bool) -> Result<(), StoreError> {
     while app.store.lapse_due().await? == BITE {}
     if nodes {
-        app.store.take_over(false).await?;
+        app.engine.rescue().await?;
     }
     Ok(())
 }

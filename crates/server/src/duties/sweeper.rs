@@ -39,6 +39,20 @@ async fn give_back(app: &App) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Forgets runs that ended long ago.
+async fn runs(app: &App) -> Result<usize, StoreError> {
+    let (mut after, mut swept) = (None, 0);
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let bite = app.store.sweep_runs_bite(after).await?;
+        swept += bite.swept;
+        after = bite.next;
+        if after.is_none() {
+            return Ok(swept);
+        }
+    }
+}
+
 async fn pass(app: &App) -> Result<(), StoreError> {
     let (mut after, mut swept) = (0, 0);
     loop {
@@ -50,7 +64,8 @@ async fn pass(app: &App) -> Result<(), StoreError> {
             break;
         }
     }
+    let runs = runs(app).await?;
     give_back(app).await?;
-    tracing::debug!(swept, "swept");
+    tracing::debug!(swept, runs, "swept");
     Ok(())
 }

@@ -16,6 +16,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tower::ServiceExt;
 
+use crate::outside::{Sink, Vault};
+
 /// 2026-01-01T00:00:00Z
 pub(crate) const START: Time = Time(1_767_225_600_000);
 
@@ -26,6 +28,9 @@ pub(crate) struct World {
     pub(crate) app: Arc<App>,
     pub(crate) router: Router,
     pub(crate) token: String,
+    /// Where steps act.
+    pub(crate) sink: Arc<Sink>,
+    pub(crate) vault: Arc<Vault>,
 }
 
 /// An answer, read whole.
@@ -87,7 +92,10 @@ impl World {
         let store = Store::open(&Location::Memory, options).await.unwrap();
         let store = Arc::new(store);
         let (token, _) = tokens::issue(&store, "tests").await.unwrap();
-        let app = App::new(Arc::clone(&store), settings).await.unwrap();
+        let (sink, vault) = (Arc::new(Sink::default()), Arc::new(Vault::default()));
+        let (perform, secrets) = (Arc::clone(&sink), Arc::clone(&vault));
+        let app = App::new(Arc::clone(&store), settings, perform, secrets);
+        let app = app.await.unwrap();
         let router = router(Arc::clone(&app));
         World {
             clock,
@@ -95,6 +103,8 @@ impl World {
             app,
             router,
             token,
+            sink,
+            vault,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use semel_ledger::{Time, Verdict};
+use semel_ledger::Time;
 
 use super::World;
 use crate::blob::BlobRef;
@@ -69,7 +69,7 @@ impl World {
         });
         let refused = answered
             .as_ref()
-            .is_some_and(|answered| answered.verdict != Verdict::First);
+            .is_some_and(|answered| !answered.verdict.is_grant());
         let outcome = if refused {
             StartOutcome::Refused
         } else if stale {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use semel_ledger::{Time, Verdict};
+use semel_ledger::Time;
 
 use crate::blob::BlobRef;
 use crate::change::{Answer, Answered, Change, EffectChange};
@@ -222,7 +222,7 @@ impl<'a> Plan<'a> {
             }
             self.effect(slot, once)
         });
-        let refused = |answered: &Answered| answered.verdict != Verdict::First;
+        let refused = |answered: &Answered| !answered.verdict.is_grant();
         let outcome = if answered.as_ref().is_some_and(refused) {
             StartOutcome::Refused
         } else {

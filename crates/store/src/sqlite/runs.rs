@@ -1,7 +1,7 @@
 //! Runs inside the writer's transaction: started, moved on, taken, freed, forgotten.
 
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
-use semel_ledger::{Time, Verdict};
+use semel_ledger::Time;
 
 use super::effects::Batch;
 use super::lanes::{self, Standing};
@@ -56,7 +56,7 @@ impl Batch<'_> {
         }
         let refused = answered
             .as_ref()
-            .is_some_and(|answered| answered.verdict != Verdict::First);
+            .is_some_and(|answered| !answered.verdict.is_grant());
         let outcome = if refused {
             StartOutcome::Refused
         } else if stale {

@@ -1,0 +1,310 @@
+//! What a run does next: `(flow, state, now) → happenings and moves`.
+//!
+//! Owns the order of steps, what each phase of a step leads to, and when a run rests or ends.
+//! Pure: no clock, no store, no world. What needs one of them is given back as a [`Move`] for the
+//! worker; what comes of it returns as happenings ([`observe`](crate::observe)).
+//!
+//! The invariant: no move asks the world for an effect without a claim of it in the same move,
+//! unless a repeat is harmless or deduped by the destination.
+
+mod begin;
+mod moves;
+mod recover;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use semel_flow::Value;
+use semel_flow::model::{Flow, Retry, Step};
+use semel_ledger::{Millis, Time};
+use semel_store::run::RunState;
+
+pub use moves::{Move, Rest};
+
+pub(crate) use begin::{KEPT_SECRET, window};
+pub(crate) use recover::{MAX_PROBES, lookup};
+
+use crate::journal::{Ending, Happening};
+use crate::names::{Identity, Outer, RunNames};
+use crate::places::{self, Open};
+use crate::state::{Phase, State};
+
+/// Everything around a run that decisions depend on.
+#[derive(Debug)]
+pub struct Scene<'a> {
+    /// The flow, in the release that the run is pinned to.
+    pub flow: &'a Flow,
+    /// What the run is called.
+    pub identity: &'a Identity,
+    /// The run around it.
+    pub outer: Option<&'a Arc<Outer>>,
+    /// The time.
+    pub now: Time,
+    /// Randomness for jitter, fences and `uuid()`: different each time.
+    pub seed: [u8; 16],
+    /// When the run's last row was written: no later one tells of anything under way.
+    pub last_row_at: Time,
+}
+
+/// What a run does next.
+#[derive(Debug, Default)]
+pub struct Decision {
+    /// What became true by deciding alone; already folded into the state.
+    pub happenings: Vec<Happening>,
+    /// Long values that the happenings refer to.
+    pub contents: Vec<Vec<u8>>,
+    /// What is to be done.
+    pub moves: Vec<Move>,
+    /// With no moves and nothing under way: how the run rests.
+    pub rest: Rest,
+}
+
+/// What one look at a step led to.
+pub(crate) enum Look {
+    /// Something became true; look again.
+    Moved,
+    /// Something is to be done.
+    Do(Move),
+    /// Nothing before this time, or before mail comes.
+    Wait(Rest),
+}
+
+/// Decides. `acting` are the steps whose moves are under way.
+#[must_use]
+#[expect(clippy::implicit_hasher, reason = "there is one kind of set")]
+pub fn decide(scene: &Scene<'_>, state: &mut State, acting: &HashSet<Arc<str>>) -> Decision {
+    let mut decider = Decider {
+        scene,
+        state,
+        decision: Decision::default(),
+        draws: 0,
+    };
+    while decider.look_around(acting) {}
+    decider.decision
+}
+
+pub(crate) struct Decider<'d, 'a> {
+    pub(crate) scene: &'d Scene<'a>,
+    pub(crate) state: &'d mut State,
+    pub(crate) decision: Decision,
+    draws: u64,
+}
+
+impl Decider<'_, '_> {
+    /// One look at everything that is open; true if something became true by it.
+    fn look_around(&mut self, acting: &HashSet<Arc<str>>) -> bool {
+        self.decision.moves.clear();
+        if self.state.ended.is_some() {
+            return false;
+        }
+        let State {
+            failure,
+            cancelled,
+            stopped,
+            ..
+        } = &self.state;
+        let ending = failure.is_some() || cancelled.is_some() || stopped.is_some();
+        if ending && !acting.is_empty() && self.failing_begins(acting) {
+            return false;
+        }
+        if let Some(by) = self.state.cancelled.clone() {
+            let why = format!("cancelled by {by}");
+            self.end(Ending::Cancelled, why);
+            return false;
+        }
+        if let Some(message) = self.state.stopped.clone() {
+            self.end(Ending::Done, message.into());
+            return false;
+        }
+        let flow = self.scene.flow;
+        let mut open = Vec::new();
+        places::open(self.block(flow), self.state, &mut open);
+        if open.is_empty() {
+            self.finish();
+            return false;
+        }
+        let mut rests = Vec::new();
+        for open in open {
+            let step = match &open {
+                Open::Step(step) | Open::Complete(step) => *step,
+            };
+            if acting.contains(step.id.it.as_str()) {
+                continue;
+            }
+            match self.look(&open) {
+                Look::Moved => return true,
+                Look::Do(next) => self.decision.moves.push(next),
+                Look::Wait(rest) => rests.push(rest),
+            }
+        }
+        self.decision.rest = Rest::together(rests);
+        false
+    }
+
+    /// Whether what is under way still belongs to the steps that failed or were cancelled.
+    fn failing_begins(&self, acting: &HashSet<Arc<str>>) -> bool {
+        let of_failure = |id: &Arc<str>| places::is_in(&self.scene.flow.on_failure, id);
+        self.state.failure.is_none() || !acting.iter().all(of_failure)
+    }
+
+    /// The steps that go on: the run's own, or after a failure those that tell of it.
+    fn block<'f>(&self, flow: &'f Flow) -> Vec<&'f Step> {
+        if self.state.failure.is_none() {
+            return places::block_of(flow, self.state).iter().collect();
+        }
+        if self.state.opening.within.is_some() {
+            return Vec::new();
+        }
+        // One that fails itself must not keep the others from telling.
+        let gave_up = |step: &&Step| matches!(self.state.phase(&step.id.it), Some(Phase::GaveUp));
+        flow.on_failure.iter().filter(|s| !gave_up(s)).collect()
+    }
+
+    fn look(&mut self, open: &Open<'_>) -> Look {
+        let now = self.scene.now;
+        let step = match open {
+            Open::Complete(step) => return self.complete(step),
+            Open::Step(step) => *step,
+        };
+        let Some(known) = self.state.steps.get(step.id.it.as_str()) else {
+            return self.begin_first(step);
+        };
+        match known.phase.clone() {
+            Phase::Ready { at } if at > now => {
+                let attempts = known.attempts;
+                let why = format!("{}: attempt {} failed", step.id.it, attempts);
+                wait(RunState::Retrying, why, Some(at))
+            }
+            Phase::Busy { until, .. } if until > now => {
+                let why = format!("{}: somebody else is at it", step.id.it);
+                wait(RunState::Waiting, why, Some(until))
+            }
+            Phase::Ready { .. } | Phase::Busy { .. } | Phase::Resumed => self.begin(step),
+            Phase::Asked(grant) => Look::Do(Move::Inspect {
+                step: places::name(step),
+                grant,
+            }),
+            Phase::Lost {
+                at,
+                probes,
+                probe_at,
+                ..
+            } => self.recover(step, at, probes, probe_at),
+            Phase::Probed {
+                found,
+                evidence,
+                lost,
+            } => self.probed(step, found, &evidence, lost),
+            Phase::Parked { why, .. } => {
+                wait(RunState::Parked, format!("{}: {why}", step.id.it), None)
+            }
+            Phase::Spawned(spawned) if spawned.waits => {
+                let why = format!("{}: {} of {}", step.id.it, spawned.begun, spawned.total);
+                wait(RunState::Waiting, why, None)
+            }
+            Phase::Spawned(spawned) if spawned.begun < spawned.total => Look::Do(Move::Spawn {
+                step: places::name(step),
+            }),
+            Phase::Spawned(_) => self.note(Happening::Returned {
+                step: places::name(step),
+            }),
+            Phase::Returned(spawned) if spawned.begun < spawned.total => Look::Do(Move::Spawn {
+                step: places::name(step),
+            }),
+            Phase::Returned(_) => Look::Do(Move::Collect {
+                step: places::name(step),
+            }),
+            Phase::GaveUp | Phase::Entered { .. } | Phase::Done(_) | Phase::Skipped => {
+                wait(RunState::Running, "running".to_owned(), None)
+            }
+        }
+    }
+
+    /// Everything in the block has ended.
+    fn finish(&mut self) {
+        match self.state.failure.clone() {
+            Some((step, message)) => self.end(Ending::Failed, format!("{step}: {message}")),
+            None => self.end(Ending::Done, "done".to_owned()),
+        }
+    }
+
+    fn end(&mut self, how: Ending, why: String) {
+        let held = self
+            .state
+            .steps
+            .values()
+            .filter_map(|step| match &step.phase {
+                Phase::Entered { grant, .. } => grant.clone(),
+                _ => None,
+            });
+        let held = held.collect();
+        self.decision.moves = vec![Move::End { how, why, held }];
+    }
+
+    /// Makes something true.
+    pub(crate) fn note(&mut self, happening: Happening) -> Look {
+        self.state.apply(&happening);
+        self.decision.happenings.push(happening);
+        Look::Moved
+    }
+
+    /// A step has finally failed.
+    pub(crate) fn give_up(&mut self, step: &Step, message: &str) -> Look {
+        self.note(Happening::GaveUp {
+            step: places::name(step),
+            message: message.into(),
+        })
+    }
+
+    /// The policy of a step.
+    pub(crate) fn policy(&self, step: &Step) -> Retry {
+        policy(self.scene.flow, step)
+    }
+
+    pub(crate) fn names<'n>(&'n self, more: &'n [(&'n str, Value)]) -> RunNames<'n> {
+        names(self.scene, self.state, more)
+    }
+
+    /// Sixteen bytes that were not drawn before.
+    pub(crate) fn draw(&mut self) -> [u8; 16] {
+        self.draws += 1;
+        let mut hasher = blake3::Hasher::new_derive_key("semel engine draw");
+        hasher.update(&self.scene.seed);
+        hasher.update(&self.draws.to_le_bytes());
+        let mut drawn = [0; 16];
+        drawn.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        drawn
+    }
+}
+
+/// The retry policy of a step: its own, the flow's, or the default.
+#[must_use]
+pub fn policy(flow: &Flow, step: &Step) -> Retry {
+    step.retry.or(flow.retry).unwrap_or_default()
+}
+
+/// What expressions of a run see.
+#[must_use]
+pub fn names<'n>(
+    scene: &'n Scene<'_>,
+    state: &'n State,
+    more: &'n [(&'n str, Value)],
+) -> RunNames<'n> {
+    RunNames {
+        flow: scene.flow,
+        identity: scene.identity,
+        state,
+        outer: scene.outer,
+        now: scene.now,
+        seed: scene.seed,
+        more,
+        drawn: std::cell::Cell::new(0),
+    }
+}
+
+pub(crate) fn wait(state: RunState, why: String, wake: Option<Time>) -> Look {
+    Look::Wait(Rest { state, why, wake })
+}
+
+/// How long to wait before looking again at what somebody else holds.
+pub(crate) const BUSY_PAUSE: Millis = Millis::seconds(1);

@@ -1,0 +1,357 @@
+//! The engine as the server sees it: what a node works with, how it begins and how it ends.
+//!
+//! Owns the bounds (how many runs at a time), the hand-over from whoever accepts an event to the
+//! worker, and stopping in good order. What a run does is decided in [`crate::decide`] and carried
+//! out in [`crate::worker`].
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use semel_act::Perform;
+use semel_flow::Flow;
+use semel_flow::model::OverlapPolicy;
+use semel_ledger::{Fence, Millis};
+use semel_store::node::Membership;
+use semel_store::run::{RunId, RunState};
+use semel_store::store::random_bytes;
+use semel_store::{Change, Store, StoreError};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, watch};
+use tokio::task::JoinSet;
+
+use crate::flight::Flight;
+use crate::flows::{Compiled, Flows};
+use crate::journal::{Note, Opening};
+use crate::{load, worker};
+
+/// How many changes of runs a follower may be behind.
+const FOLLOWED: usize = 1024;
+
+/// What can be set.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many runs this node works on at a time.
+    pub runs: usize,
+    /// How long done keys protect if the file does not say.
+    pub remember: Millis,
+    /// How long acts that are under way may take to end when the node stops.
+    pub drain: Duration,
+    /// Where the flight recorder lies; `None`: there is none, and a kill leaves more unknown.
+    pub directory: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            runs: 1024,
+            remember: crate::start::DEFAULT_REMEMBER,
+            drain: Duration::from_secs(30),
+            directory: None,
+        }
+    }
+}
+
+/// A run has come somewhere.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// Which run.
+    pub run: RunId,
+    /// Where it stands now.
+    pub state: RunState,
+}
+
+/// One node's engine. Cheap to share.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) store: Arc<Store>,
+    pub(crate) perform: Arc<dyn Perform>,
+    pub(crate) flows: Flows,
+    pub(crate) settings: Settings,
+    pub(crate) flight: Mutex<Option<Arc<Flight>>>,
+    pub(crate) room: Arc<Semaphore>,
+    /// Something may have become due.
+    pub(crate) due: Notify,
+    /// The runs in this node's hands, to tell them that mail came.
+    pub(crate) held: Mutex<HashMap<RunId, Held>>,
+    pub(crate) outers: load::Outers,
+    pub(crate) stopping: watch::Sender<bool>,
+    pub(crate) moved: broadcast::Sender<Moved>,
+    works: Mutex<JoinSet<()>>,
+}
+
+/// A run in this node's hands.
+pub(crate) struct Held {
+    /// To tell it that mail came.
+    called: Arc<Notify>,
+    compiled: Arc<Compiled>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
+}
+
+/// Room for one run in this node's hands.
+#[derive(Debug)]
+pub struct Room {
+    /// Given back when it is dropped.
+    #[expect(dead_code, reason = "it is held, never read")]
+    permit: OwnedSemaphorePermit,
+}
+
+impl Engine {
+    /// An engine that works through `perform` on what is in `store`.
+    #[must_use]
+    pub fn new(store: Arc<Store>, perform: Arc<dyn Perform>, settings: Settings) -> Engine {
+        let room = Arc::new(Semaphore::new(settings.runs));
+        Engine {
+            inner: Arc::new(Inner {
+                store,
+                perform,
+                flows: Flows::default(),
+                settings,
+                flight: Mutex::new(None),
+                room,
+                due: Notify::new(),
+                held: Mutex::default(),
+                outers: load::Outers::default(),
+                stopping: watch::Sender::new(false),
+                moved: broadcast::Sender::new(FOLLOWED),
+                works: Mutex::new(JoinSet::new()),
+            }),
+        }
+    }
+
+    /// The store that it works on.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.inner.store
+    }
+
+    /// The flows as this node knows them.
+    #[must_use]
+    pub fn flows(&self) -> &Flows {
+        &self.inner.flows
+    }
+
+    /// What can be set, as it is.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// Room for a run that is about to be started, if there is any right now and this node serves.
+    #[must_use]
+    pub fn room(&self) -> Option<Room> {
+        if *self.inner.stopping.borrow() || self.inner.store.member().is_none() {
+            return None;
+        }
+        let permit = Arc::clone(&self.inner.room).try_acquire_owned();
+        permit.ok().map(|permit| Room { permit })
+    }
+
+    /// Begins a run that this node has just started and holds.
+    pub fn begin(&self, room: Room, fresh: Fresh) {
+        if let Some(member) = self.inner.store.member() {
+            self.inner.work(room, worker::Active::fresh(fresh, member));
+        }
+    }
+
+    /// What must be done although nobody asks; ends when the set is dropped.
+    #[must_use]
+    pub fn duties(&self) -> JoinSet<()> {
+        let mut duties = JoinSet::new();
+        duties.spawn(crate::timers::run(Arc::clone(&self.inner)));
+        duties.spawn(crate::schedules::run(Arc::clone(&self.inner)));
+        duties
+    }
+
+    /// Something may have become due: look now.
+    pub fn look(&self) {
+        self.inner.due.notify_one();
+    }
+
+    /// A run of this flow was started that this node does not hold: look now.
+    pub fn has_started(&self, flow: &Flow) {
+        self.inner.has_started(flow);
+    }
+
+    /// Tells a run something from outside. Gives whether it is there and open.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn tell(&self, run: RunId, note: &Note) -> Result<bool, StoreError> {
+        let note = serde_json::to_string(note).unwrap_or_default().into();
+        let mut answers = self
+            .inner
+            .store
+            .commit(vec![Change::Mail { run, note }])
+            .await?;
+        self.inner.mail_came(run);
+        Ok(matches!(
+            answers.pop(),
+            Some(semel_store::Answer::Mailed(true))
+        ))
+    }
+
+    /// Follows what becomes of runs on this node.
+    #[must_use]
+    pub fn follow(&self) -> broadcast::Receiver<Moved> {
+        self.inner.moved.subscribe()
+    }
+
+    /// How many runs are in this node's hands.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        let held = self.inner.held.lock();
+        held.unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Stops in good order: nothing new begins, what is under way ends within its time.
+    pub async fn stop(&self) {
+        self.inner.stopping.send_replace(true);
+        let works = {
+            let mut works = self
+                .inner
+                .works
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *works)
+        };
+        let all = works.join_all();
+        if tokio::time::timeout(self.inner.settings.drain, all)
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                "some acts did not end in time; they are unknown until looked up or decided"
+            );
+        }
+    }
+}
+
+impl Engine {
+    /// Ends everything at once, as a kill does: for tests and simulations.
+    pub fn kill(&self) {
+        self.inner.stopping.send_replace(true);
+        let mut works = self
+            .inner
+            .works
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        works.abort_all();
+    }
+}
+
+/// A run that was started a moment ago: nothing of it needs to be read back.
+#[derive(Debug)]
+pub struct Fresh {
+    /// Its name.
+    pub id: RunId,
+    /// By which release.
+    pub compiled: Arc<Compiled>,
+    /// What it is about.
+    pub key: Arc<str>,
+    /// What started it.
+    pub opening: Opening,
+}
+
+impl Inner {
+    /// Works on a run, in a task of its own.
+    pub(crate) fn work(self: &Arc<Inner>, room: Room, active: worker::Active) {
+        let inner = Arc::clone(self);
+        let mut works = self.works.lock().unwrap_or_else(PoisonError::into_inner);
+        while works.try_join_next().is_some() {}
+        let (id, called) = (active.id, Arc::new(Notify::new()));
+        // Before the task begins, so that mail which comes meanwhile is noticed.
+        let held = Held {
+            called: Arc::clone(&called),
+            compiled: Arc::clone(&active.compiled),
+        };
+        self.hold(id, held);
+        works.spawn(async move {
+            worker::work(&inner, active, &called).await;
+            inner.let_go(id);
+            drop(room);
+            inner.due.notify_one();
+        });
+    }
+
+    fn hold(&self, run: RunId, it: Held) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.insert(run, it);
+    }
+
+    fn let_go(&self, run: RunId) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.remove(&run);
+    }
+
+    /// Mail came for a run: if it is in this node's hands, it looks; else it may be due.
+    pub(crate) fn mail_came(&self, run: RunId) {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match held.get(&run) {
+            Some(held) => held.called.notify_one(),
+            None => self.due.notify_one(),
+        }
+    }
+
+    /// A run of this flow was started. If the flow's policy is that it replaces others, those in
+    /// this node's hands have mail.
+    pub(crate) fn has_started(&self, flow: &Flow) {
+        let policy = flow.overlap.as_ref().map(|overlap| overlap.policy);
+        if policy == Some(OverlapPolicy::Replace) {
+            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+            let name = &flow.name.it;
+            for held in held.values().filter(|it| it.compiled.flow.name.it == *name) {
+                held.called.notify_one();
+            }
+        }
+        self.due.notify_one();
+    }
+
+    pub(crate) fn has_moved(&self, run: RunId, state: RunState) {
+        // Nobody following is no failure.
+        let _ = self.moved.send(Moved { run, state });
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    pub(crate) fn flight(&self) -> Option<Arc<Flight>> {
+        let flight = self.flight.lock().unwrap_or_else(PoisonError::into_inner);
+        flight.clone()
+    }
+
+    /// Loads runs that this node has just taken and works on them.
+    pub(crate) async fn take_up(
+        self: &Arc<Inner>,
+        runs: &[RunId],
+        member: Membership,
+    ) -> Result<(), StoreError> {
+        for loaded in self.store.load_runs(runs).await? {
+            let id = loaded.run.id;
+            match load::active(self, loaded, member).await {
+                Ok(active) => {
+                    let permit = Arc::clone(&self.room).acquire_owned().await;
+                    let Ok(permit) = permit else { return Ok(()) };
+                    self.work(Room { permit }, active);
+                }
+                Err(error) => load::set_aside(self, id, &error).await,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A fence that was never used.
+pub(crate) fn fence() -> Fence {
+    Fence(random_bytes())
+}

@@ -1,0 +1,351 @@
+//! A run's history, in the words it is stored in.
+//!
+//! Owns the happenings ([`Happening`]) and their text form: one journal row is one JSON list of
+//! what became true in one commit. A run's state is nothing but its happenings, folded in order.
+//! The invariant: what is written here was decided or observed already; reading it back never asks
+//! a clock, an expression or the world again.
+
+mod opening;
+mod text;
+
+use std::sync::Arc;
+
+use semel_act::FailureClass;
+use semel_flow::Value;
+use semel_ledger::{Fence, Time};
+use semel_store::blob::{BlobRef, INLINE_BYTES};
+use serde::{Deserialize, Serialize};
+
+pub use opening::{Again, Opening, Origin, Raw, Within};
+
+/// A value as the journal keeps it: in the row, or a long one as the name of its blob.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kept {
+    /// In the row.
+    Is(#[serde(with = "text::value")] Value),
+    /// In the blob store.
+    Blob(#[serde(with = "text::blob")] BlobRef),
+}
+
+impl Kept {
+    /// Keeps a value, giving a long one's text to `contents`.
+    #[must_use]
+    pub fn new(value: Value, contents: &mut Vec<Vec<u8>>) -> Kept {
+        if text::at_most(&value, INLINE_BYTES) {
+            return Kept::Is(value);
+        }
+        Kept::apart(&value, contents)
+    }
+
+    /// Keeps a value as a blob, however short: for what is not needed whenever the journal is read.
+    #[must_use]
+    pub fn apart(value: &Value, contents: &mut Vec<Vec<u8>>) -> Kept {
+        let text = value.to_json();
+        let blob = BlobRef::of(text.as_bytes());
+        contents.push(text.into_bytes());
+        Kept::Blob(blob)
+    }
+}
+
+/// Something that became true of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Happening {
+    /// It began.
+    Opened(Box<Opening>),
+    /// A step's `if` was false, or its branch was not taken.
+    Skipped {
+        /// Which.
+        step: Arc<str>,
+    },
+    /// A step with steps inside began; of a `switch`, with this case.
+    Entered {
+        /// Which.
+        step: Arc<str>,
+        /// The case of a switch, counted from 0; `otherwise` is one past the last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        case: Option<u32>,
+    },
+    /// A claim was asked for, under this fence; whether it was granted the ledger knows.
+    Asked {
+        /// Which.
+        step: Arc<str>,
+        /// Counted from 1.
+        attempt: u32,
+        /// The claim's fence.
+        #[serde(with = "text::fence")]
+        fence: Fence,
+        /// The effect's scope.
+        scope: Box<str>,
+        /// The effect's key.
+        key: Box<str>,
+    },
+    /// It happened, with this result.
+    Done(Box<Done>),
+    /// An attempt definitely did nothing; another will follow.
+    Failed(Box<Failed>),
+    /// An attempt's outcome is not known.
+    Lost {
+        /// Which.
+        step: Arc<str>,
+        /// Which attempt.
+        attempt: u32,
+        /// What went wrong.
+        message: Box<str>,
+        /// When the attempt began.
+        #[serde(with = "text::millis")]
+        at: Time,
+    },
+    /// The destination was asked whether it happened, or whether a thing is there.
+    Probed {
+        /// Which.
+        step: Arc<str>,
+        /// Whether it was there; `None`: no answer that tells.
+        found: Option<bool>,
+        /// What it said.
+        evidence: Kept,
+        /// When to ask again, if there was no answer that tells.
+        #[serde(
+            default,
+            with = "text::millis_option",
+            skip_serializing_if = "Option::is_none"
+        )]
+        again_at: Option<Time>,
+    },
+    /// Somebody else is at it, or the lock is taken.
+    Busy {
+        /// Which.
+        step: Arc<str>,
+        /// When to look again.
+        #[serde(with = "text::millis")]
+        until: Time,
+        /// Since when it waits.
+        #[serde(with = "text::millis")]
+        since: Time,
+    },
+    /// A person has to decide.
+    Parked {
+        /// Which.
+        step: Arc<str>,
+        /// Why.
+        why: Box<str>,
+        /// The effect that is in review.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effect: Option<(Box<str>, Box<str>)>,
+    },
+    /// A person decided, or asked to go on; the step is looked at again.
+    Resumed {
+        /// Which.
+        step: Arc<str>,
+        /// Who.
+        by: Box<str>,
+        /// What they said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Box<str>>,
+    },
+    /// It rested and goes on: from here on a step may be under way.
+    Woken,
+    /// Runs for items or a called flow were started.
+    Spawned(Box<Spawned>),
+    /// Those runs are over.
+    Returned {
+        /// Which step waited for them.
+        step: Arc<str>,
+    },
+    /// A step has finally failed.
+    GaveUp {
+        /// Which.
+        step: Arc<str>,
+        /// Why.
+        message: Box<str>,
+    },
+    /// A `stop` was reached.
+    Stopped {
+        /// Which.
+        step: Arc<str>,
+        /// What it says.
+        message: Box<str>,
+    },
+    /// Somebody asked the run to end.
+    Cancelled {
+        /// Who, or `replaced`.
+        by: Box<str>,
+    },
+    /// It is over.
+    Ended {
+        /// How.
+        how: Ending,
+        /// One line for people.
+        why: Box<str>,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// All steps are done, or a `stop` was reached.
+    Done,
+    /// A step has finally failed.
+    Failed,
+    /// Somebody asked for it.
+    Cancelled,
+}
+
+/// A step that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// Which.
+    pub step: Arc<str>,
+    /// What later steps see.
+    pub result: Kept,
+    /// How it came to be known.
+    #[serde(default, skip_serializing_if = "How::is_act")]
+    pub how: How,
+    /// Which attempt, if it was an act.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// Read and set steps: what was asked. Other effects keep it in the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Kept>,
+    /// How long the act took, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took: Option<u64>,
+    /// The effect, if the ledger keeps one that was not asked for before the act.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<(Box<str>, Box<str>)>,
+}
+
+impl Done {
+    /// A result and no more.
+    #[must_use]
+    pub fn plain(step: Arc<str>, result: Kept) -> Done {
+        Done {
+            step,
+            result,
+            how: How::Act,
+            attempt: None,
+            input: None,
+            took: None,
+            effect: None,
+        }
+    }
+}
+
+/// How it came to be known that a step happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// This run did it.
+    #[default]
+    Act,
+    /// The ledger said that it had happened: by whom.
+    Reused(Box<str>),
+    /// Looked up at the destination.
+    LookedUp,
+    /// A person said so.
+    Decided,
+    /// Taken as done by rule.
+    TakenAsDone,
+}
+
+impl How {
+    fn is_act(&self) -> bool {
+        *self == How::Act
+    }
+}
+
+/// An attempt that definitely did nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// Which step.
+    pub step: Arc<str>,
+    /// Which attempt.
+    pub attempt: u32,
+    /// What may be done about it.
+    #[serde(with = "text::class")]
+    pub class: FailureClass,
+    /// What went wrong.
+    pub message: Box<str>,
+    /// When the attempt began.
+    #[serde(with = "text::millis")]
+    pub at: Time,
+    /// When it is tried again; `None`: it is not.
+    #[serde(
+        default,
+        with = "text::millis_option",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub again_at: Option<Time>,
+}
+
+/// Runs that were started for a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spawned {
+    /// Which step waits for them.
+    pub step: Arc<str>,
+    /// A `for_each`: how many items there are.
+    pub total: u64,
+    /// How many of them were looked at so far.
+    pub begun: u64,
+    /// How many of those the ledger knew as done already.
+    pub reused: u64,
+    /// A `for_each`: where the rest of the items is kept, in pieces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pieces: Vec<Kept>,
+    /// A `call`: the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Box<str>>,
+    /// Whether any of them is to be waited for.
+    pub waits: bool,
+}
+
+/// What a run can be told from outside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Note {
+    /// End.
+    Cancel {
+        /// Who asks.
+        by: Box<str>,
+    },
+    /// A person has decided something, or wants it looked at again now.
+    Resume {
+        /// Who.
+        by: Box<str>,
+        /// What they said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<Box<str>>,
+    },
+    /// A child, or the last of a group, is over.
+    Child {
+        /// Which step waits.
+        step: Arc<str>,
+    },
+}
+
+/// Why a stored row cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("row {at} of the journal cannot be read")]
+pub struct Unreadable {
+    /// Which row.
+    pub at: u32,
+    /// Why.
+    pub source: serde_json::Error,
+}
+
+/// The text of one row.
+#[must_use]
+pub fn write(happenings: &[Happening]) -> Box<str> {
+    // Only text, numbers and values that are JSON already: there is nothing that could fail.
+    serde_json::to_string(happenings).unwrap_or_default().into()
+}
+
+/// The happenings of one row.
+///
+/// # Errors
+/// [`Unreadable`] if it was not written by [`write`].
+pub fn read(at: u32, row: &str) -> Result<Vec<Happening>, Unreadable> {
+    serde_json::from_str(row).map_err(|source| Unreadable { at, source })
+}

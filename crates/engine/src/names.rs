@@ -1,0 +1,221 @@
+//! The names that a run's expressions may use.
+//!
+//! Owns what `event`, `steps`, `run`, `step`, `schedule`, `item`, `failure` and the flow's own `let`
+//! names stand for at one moment of one run. The time and the randomness are the caller's.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use semel_flow::expr::{Expr, Names};
+use semel_flow::model::Flow;
+use semel_flow::{Value, value::Piece};
+use semel_ledger::Time;
+
+use crate::journal::{Kept, Origin};
+use crate::state::State;
+
+/// What a run is called.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// `run_…`
+    pub id: Arc<str>,
+    /// What it is about.
+    pub key: Arc<str>,
+}
+
+/// The run around a `for_each` item, as it was when the item's run was loaded.
+#[derive(Clone, Debug)]
+pub struct Outer {
+    /// What it is called.
+    pub identity: Identity,
+    /// Where it stood.
+    pub state: State,
+    /// The run around that.
+    pub outer: Option<Arc<Outer>>,
+}
+
+/// What one evaluation sees.
+#[derive(Debug)]
+pub struct RunNames<'a> {
+    /// The flow.
+    pub flow: &'a Flow,
+    /// The run.
+    pub identity: &'a Identity,
+    /// Its state.
+    pub state: &'a State,
+    /// The run around it, if it is an item's.
+    pub outer: Option<&'a Arc<Outer>>,
+    /// The time.
+    pub now: Time,
+    /// Where `uuid()` begins.
+    pub seed: [u8; 16],
+    /// Further names, such as those of an answer (`body`), `step` or `item`.
+    pub more: &'a [(&'a str, Value)],
+    /// How many random values were given.
+    pub drawn: Cell<u64>,
+}
+
+impl<'a> RunNames<'a> {
+    /// The same with other further names.
+    #[must_use]
+    pub fn with(&self, more: &'a [(&'a str, Value)]) -> RunNames<'a> {
+        RunNames {
+            more,
+            drawn: Cell::new(self.drawn.get()),
+            ..*self
+        }
+    }
+
+    fn run(&self) -> Value {
+        Value::map([
+            ("id", Value::Text(Arc::clone(&self.identity.id))),
+            ("key", Value::Text(Arc::clone(&self.identity.key))),
+            ("flow", Value::text(&self.flow.name.it)),
+        ])
+    }
+
+    fn failure(&self) -> Option<Value> {
+        let (step, message) = self.state.failure.as_ref()?;
+        let members = [
+            ("step", Value::Text(Arc::clone(step))),
+            ("message", Value::text(message)),
+        ];
+        Some(Value::map(members))
+    }
+
+    fn all_steps(&self) -> Value {
+        let mut steps = self.outer.map_or_else(Vec::new, |outer| outer.steps());
+        steps.extend(results(&self.state.steps));
+        Value::map(steps)
+    }
+}
+
+impl Outer {
+    fn steps(&self) -> Vec<(Arc<str>, Value)> {
+        let mut steps = self.outer.as_ref().map_or_else(Vec::new, |o| o.steps());
+        steps.extend(results(&self.state.steps));
+        steps
+    }
+}
+
+fn results(
+    steps: &std::collections::BTreeMap<Arc<str>, crate::state::StepState>,
+) -> impl Iterator<Item = (Arc<str>, Value)> {
+    steps
+        .iter()
+        .map(|(id, state)| (Arc::clone(id), one_step(&state.phase)))
+}
+
+fn one_step(phase: &crate::state::Phase) -> Value {
+    use crate::state::Phase;
+    let (status, result) = match phase {
+        Phase::Done(result) => ("done", result.clone()),
+        Phase::Skipped => ("skipped", Value::Null),
+        Phase::GaveUp => ("failed", Value::Null),
+        _ => ("open", Value::Null),
+    };
+    Value::map([("result", result), ("status", Value::text(status))])
+}
+
+impl Names for RunNames<'_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        if let Some((_, value)) = self.more.iter().find(|(given, _)| *given == name) {
+            return Some(value.clone());
+        }
+        match name {
+            "event" => Some(event(self.state, self.outer)),
+            "run" => Some(self.run()),
+            "steps" => Some(self.all_steps()),
+            "failure" => self.failure(),
+            "schedule" => schedule(self.state, self.outer),
+            _ => item(self.flow, self.state, self.outer, name),
+        }
+    }
+
+    fn member(&self, root: &str, member: &str) -> Option<Value> {
+        match root {
+            "steps" => {
+                let found = self.state.phase(member).map(one_step);
+                found.or_else(|| step_of_outer(self.outer, member))
+            }
+            "secrets" => Some(Value::Sealed([Piece::Secret(member.into())].into())),
+            _ => None,
+        }
+    }
+
+    fn defined(&self, name: &str) -> Option<&Expr> {
+        let mut lets = self.flow.lets.iter();
+        let found = lets.find(|(given, _)| given.it == name);
+        found.map(|(_, expr)| expr)
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn random(&self) -> [u8; 16] {
+        let drawn = self.drawn.get();
+        self.drawn.set(drawn + 1);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.seed).update(&drawn.to_le_bytes());
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+        bytes
+    }
+}
+
+fn step_of_outer(outer: Option<&Arc<Outer>>, step: &str) -> Option<Value> {
+    let outer = outer?;
+    let found = outer.state.phase(step).map(one_step);
+    found.or_else(|| step_of_outer(outer.outer.as_ref(), step))
+}
+
+/// An item sees the event of the run around it.
+fn event(state: &State, outer: Option<&Arc<Outer>>) -> Value {
+    match outer {
+        Some(outer) => event(&outer.state, outer.outer.as_ref()),
+        None => kept(&state.opening.event),
+    }
+}
+
+fn item(flow: &Flow, state: &State, outer: Option<&Arc<Outer>>, name: &str) -> Option<Value> {
+    let opening = &state.opening;
+    let own = match (opening.by, &opening.within) {
+        (Origin::Item, Some(within)) => {
+            let called = crate::places::item_name(flow, &within.step)?;
+            (called == name).then(|| kept(&opening.event))
+        }
+        (Origin::Sync, _) if name == "item" => Some(kept(&opening.event)),
+        _ => None,
+    };
+    own.or_else(|| {
+        let outer = outer?;
+        item(flow, &outer.state, outer.outer.as_ref(), name)
+    })
+}
+
+/// What was planned, never what the clock says: the same at every retry.
+fn schedule(state: &State, outer: Option<&Arc<Outer>>) -> Option<Value> {
+    if let Some(outer) = outer {
+        return schedule(&outer.state, outer.outer.as_ref());
+    }
+    schedule_at(state.opening.at)
+}
+
+/// What `schedule` stands for in a run of that planned time.
+pub(crate) fn schedule_at(Time(millis): Time) -> Option<Value> {
+    let time = Timestamp::from_millisecond(millis).ok()?;
+    let date = time.strftime("%F").to_string();
+    Some(Value::map([
+        ("time", Value::text(&time.to_string())),
+        ("date", Value::text(&date)),
+    ]))
+}
+
+fn kept(kept: &Kept) -> Value {
+    match kept {
+        Kept::Is(value) => value.clone(),
+        Kept::Blob(_) => Value::Null,
+    }
+}

@@ -1,0 +1,271 @@
+//! What came of a move, in happenings.
+//!
+//! Owns reading outcomes, verdicts and ledger entries: which of them means done, try again, find
+//! out, or ask a person. Pure; the worker writes what is said here in one commit.
+
+mod ledger;
+
+use std::sync::Arc;
+
+use semel_act::{Answer, Failure, FailureClass, Outcome};
+use semel_flow::Value;
+use semel_flow::model::{Action, Class, GiveUp, Step};
+use semel_ledger::{Millis, Time};
+
+use crate::decide::{Scene, lookup, names, policy, window};
+use crate::journal::{Done, Failed, Happening, Kept};
+use crate::places;
+use crate::read;
+use crate::resolve::Call;
+use crate::retry::{self, Tried};
+use crate::state::State;
+
+pub use ledger::{Refusal, inspected, refused};
+
+/// How an act ended, as the ledger and the journal are told.
+#[derive(Debug)]
+pub struct Seen {
+    /// What the ledger is told; `None` for steps that have no effect in it.
+    pub settle: Option<Settlement>,
+    /// What the journal is told.
+    pub happenings: Vec<Happening>,
+    /// Long values that the happenings refer to.
+    pub contents: Vec<Vec<u8>>,
+}
+
+/// What the ledger is told of an act.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settlement {
+    /// How it ended.
+    pub outcome: semel_ledger::Outcome,
+    /// What came of it, as JSON text.
+    pub result: Option<Box<str>>,
+    /// Why, for people.
+    pub note: Option<Box<str>>,
+}
+
+/// One attempt that has ended.
+#[derive(Debug)]
+pub struct Attempt<'a> {
+    /// The step.
+    pub step: &'a Step,
+    /// When it began.
+    pub began: Time,
+    /// A random number for jitter.
+    pub random: u64,
+}
+
+/// Reads the outcome of an attempt.
+#[must_use]
+pub fn outcome(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    outcome: &Outcome,
+) -> Seen {
+    match outcome {
+        Outcome::Done(answer) => done(scene, state, attempt, call, answer),
+        Outcome::Failed(failure) => failed(scene, state, attempt, call, failure),
+        Outcome::Unknown { message, .. } => lost(scene, state, attempt, call, message),
+    }
+}
+
+fn done(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    answer: &Answer,
+) -> Seen {
+    let step = attempt.step;
+    let expr = match &step.action {
+        Action::Ensure(ensure) => ensure.create.result.as_ref().or(step.result.as_ref()),
+        _ => step.result.as_ref(),
+    };
+    let read = match expr {
+        None => Ok(answer.result.clone()),
+        Some(_) => read::result(expr, &answer.names, &names(scene, state, &[])),
+    };
+    let mut contents = Vec::new();
+    let (result, wrong) = match read {
+        Ok(result) => (result, None),
+        // It happened; only what later steps wanted of it is not there.
+        Err(error) => (answer.result.clone(), Some(format!("result: {error}"))),
+    };
+    let settle = call.effect.as_ref().map(|_| Settlement {
+        outcome: semel_ledger::Outcome::Done,
+        result: Some(result.to_json().into()),
+        note: wrong.as_deref().map(Into::into),
+    });
+    let happening = match wrong {
+        Some(message) => Happening::GaveUp {
+            step: Arc::clone(&call.step),
+            message: message.into(),
+        },
+        None => Happening::Done(Box::new(Done {
+            attempt: Some(call.task.attempt),
+            took: Some(scene.now.since(attempt.began).0),
+            input: input_of(call, &mut contents),
+            ..Done::plain(Arc::clone(&call.step), Kept::new(result, &mut contents))
+        })),
+    };
+    Seen {
+        settle,
+        happenings: vec![happening],
+        contents,
+    }
+}
+
+/// What was asked, where the ledger does not keep it.
+fn input_of(call: &Call, contents: &mut Vec<Vec<u8>>) -> Option<Kept> {
+    let kept = call.effect.is_none();
+    kept.then(|| Kept::new(call.task.input.clone(), contents))
+}
+
+fn failed(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    failure: &Failure,
+) -> Seen {
+    let settle = claimed(call).then(|| Settlement {
+        outcome: semel_ledger::Outcome::Failed,
+        result: Some(failure_json(failure).into()),
+        note: Some(failure.message.as_str().into()),
+    });
+    Seen {
+        settle,
+        happenings: after_failure(scene, state, attempt, call.task.attempt, failure),
+        contents: Vec::new(),
+    }
+}
+
+/// Tries again, gives up, or asks, by class and policy.
+fn after_failure(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    number: u32,
+    failure: &Failure,
+) -> Vec<Happening> {
+    let step = attempt.step;
+    let policy = policy(scene.flow, step);
+    let first_at = state
+        .steps
+        .get(step.id.it.as_str())
+        .and_then(|s| s.first_at);
+    let tried = Tried {
+        attempts: number,
+        first_at: first_at.unwrap_or(attempt.began),
+        asked: failure.retry_after,
+    };
+    // Whoever lost the race to create finds what the other made.
+    let refused_create =
+        matches!(step.action, Action::Ensure(_)) && failure.class == FailureClass::Refused;
+    let may_pass = failure.class.may_pass() || refused_create;
+    let again_at = retry::next(&policy, tried, scene.now, attempt.random).filter(|_| may_pass);
+    let name = places::name(step);
+    let failed = Happening::Failed(Box::new(Failed {
+        step: Arc::clone(&name),
+        attempt: number,
+        class: failure.class,
+        message: failure.message.as_str().into(),
+        at: attempt.began,
+        again_at,
+    }));
+    if again_at.is_some() {
+        return vec![failed];
+    }
+    let message = if may_pass {
+        format!("gave up after {number} attempts: {}", failure.message)
+    } else {
+        failure.message.clone()
+    };
+    let last = match policy.then {
+        GiveUp::Ask if may_pass => Happening::Parked {
+            step: name,
+            why: message.into(),
+            effect: None,
+        },
+        GiveUp::Ask | GiveUp::Fail => Happening::GaveUp {
+            step: name,
+            message: message.into(),
+        },
+    };
+    vec![failed, last]
+}
+
+fn lost(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    call: &Call,
+    message: &str,
+) -> Seen {
+    let step = attempt.step;
+    let harmless = match call.task.class {
+        Class::Pure | Class::Read | Class::Set => true,
+        Class::Keyed => lookup(step).is_none() && remembered(scene, state, attempt, call),
+        Class::Guarded => false,
+    };
+    if harmless {
+        let failure = Failure {
+            class: FailureClass::Transient,
+            message: message.to_owned(),
+            retry_after: None,
+            answer: None,
+        };
+        let number = call.task.attempt;
+        return Seen {
+            settle: None,
+            happenings: after_failure(scene, state, attempt, number, &failure),
+            contents: Vec::new(),
+        };
+    }
+    Seen {
+        settle: Some(Settlement {
+            outcome: semel_ledger::Outcome::Unknown,
+            result: None,
+            note: Some(message.into()),
+        }),
+        happenings: vec![Happening::Lost {
+            step: Arc::clone(&call.step),
+            attempt: call.task.attempt,
+            message: message.into(),
+            at: attempt.began,
+        }],
+        contents: Vec::new(),
+    }
+}
+
+/// Whether the destination will still know our key when it is asked again.
+fn remembered(scene: &Scene<'_>, state: &State, attempt: &Attempt<'_>, call: &Call) -> bool {
+    let first_at = state.steps.get(&call.step).and_then(|s| s.first_at);
+    let since = first_at.unwrap_or(attempt.began);
+    let cap = policy(scene.flow, attempt.step).cap;
+    window(call).is_none_or(|window| {
+        let next = scene.now.after(cap);
+        next.since(since) < window
+    })
+}
+
+/// Whether the ledger holds a claim for this call.
+fn claimed(call: &Call) -> bool {
+    call.effect.is_some() && call.task.class == Class::Guarded
+}
+
+fn failure_json(failure: &Failure) -> String {
+    let message = Value::text(&failure.message);
+    let class = Value::text(failure.class.name());
+    let after = failure.retry_after.map_or(Value::Null, |Millis(millis)| {
+        Value::Int(i64::try_from(millis).unwrap_or(i64::MAX))
+    });
+    Value::map([
+        ("class", class),
+        ("message", message),
+        ("retry_after_ms", after),
+    ])
+    .to_json()
+}

@@ -1,0 +1,169 @@
+//! What the ledger's answers and entries mean for a step.
+
+use std::sync::Arc;
+
+use semel_act::{Failure, FailureClass};
+use semel_flow::Value;
+use semel_flow::model::Step;
+use semel_ledger::{Millis, State as EffectState, Time, Verdict};
+use semel_store::Record;
+
+use super::{Attempt, after_failure};
+use crate::decide::{BUSY_PAUSE, Scene, lookup};
+use crate::journal::{Done, Happening, How, Kept};
+use crate::places;
+use crate::state::State;
+
+/// A claim that was refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal<'a> {
+    /// How.
+    pub verdict: Verdict,
+    /// What stands in the ledger.
+    pub record: Option<&'a Record>,
+    /// The recorded result.
+    pub text: Option<&'a str>,
+    /// The destination was asked already, or cannot be: the rule had the last word.
+    pub by_rule: bool,
+    /// Since when the step waits for somebody else.
+    pub since: Option<Time>,
+}
+
+/// What a refused claim means for the step.
+#[must_use]
+pub fn refused(scene: &Scene<'_>, step: &Step, refusal: &Refusal<'_>) -> (Happening, Vec<Vec<u8>>) {
+    let name = places::name(step);
+    let mut contents = Vec::new();
+    let Refusal {
+        verdict,
+        record,
+        text,
+        by_rule,
+        since,
+    } = *refusal;
+    let happening = match verdict {
+        Verdict::Done => reused(name, record, text, &mut contents),
+        Verdict::Conflict => Happening::Parked {
+            step: name,
+            why: "this key stood for another input before".into(),
+            effect: record.map(effect_of),
+        },
+        Verdict::Unknown => match lookup(step).filter(|_| !by_rule) {
+            Some(_) => Happening::Lost {
+                step: name,
+                attempt: 0,
+                message: "an earlier attempt's outcome is unknown".into(),
+                at: record.map_or(scene.now, |record| record.entry.changed_at),
+            },
+            None => Happening::Parked {
+                step: name,
+                why: "nobody knows whether it happened".into(),
+                effect: record.map(effect_of),
+            },
+        },
+        _ => Happening::Busy {
+            step: name,
+            until: scene.now.after(BUSY_PAUSE),
+            since: since.unwrap_or(scene.now),
+        },
+    };
+    (happening, contents)
+}
+
+fn effect_of(record: &Record) -> (Box<str>, Box<str>) {
+    let effect = &record.effect;
+    (effect.scope.as_str().into(), effect.key.as_str().into())
+}
+
+fn reused(
+    step: Arc<str>,
+    record: Option<&Record>,
+    text: Option<&str>,
+    contents: &mut Vec<Vec<u8>>,
+) -> Happening {
+    let value = recorded(text);
+    let by = record.and_then(|record| record.by.clone());
+    Happening::Done(Box::new(Done {
+        how: How::Reused(by.unwrap_or_else(|| "an earlier claim".into())),
+        effect: record.map(effect_of),
+        ..Done::plain(step, Kept::new(value, contents))
+    }))
+}
+
+/// What the ledger knows of a claim that was asked for before the run was last put down.
+#[must_use]
+pub fn inspected(
+    scene: &Scene<'_>,
+    state: &State,
+    attempt: &Attempt<'_>,
+    mine: bool,
+    record: Option<&Record>,
+    text: Option<&str>,
+) -> (Vec<Happening>, Vec<Vec<u8>>) {
+    let step = attempt.step;
+    let name = places::name(step);
+    let Some(record) = record.filter(|_| mine) else {
+        // It was never granted: ask again.
+        let ready = Happening::Resumed {
+            step: name,
+            by: "semel".into(),
+            note: Some("the claim was not granted".into()),
+        };
+        return (vec![ready], Vec::new());
+    };
+    let number = state.steps.get(&name).map_or(1, |step| step.attempts);
+    let mut contents = Vec::new();
+    let happenings = match record.entry.state {
+        EffectState::Done | EffectState::Undone => {
+            let value = recorded(text);
+            vec![Happening::Done(Box::new(Done {
+                attempt: Some(number),
+                ..Done::plain(name, Kept::new(value, &mut contents))
+            }))]
+        }
+        EffectState::Failed => {
+            let failure = failure_of(record, text);
+            after_failure(scene, state, attempt, number, &failure)
+        }
+        EffectState::Released => vec![Happening::Resumed {
+            step: name,
+            by: "semel".into(),
+            note: Some("the claim was given back".into()),
+        }],
+        EffectState::Claimed | EffectState::Unknown | EffectState::Review => {
+            let message = record
+                .note
+                .as_deref()
+                .unwrap_or("the server died during the act");
+            vec![Happening::Lost {
+                step: name,
+                attempt: number,
+                message: message.into(),
+                at: record.entry.changed_at,
+            }]
+        }
+    };
+    (happenings, contents)
+}
+
+/// A result as the ledger keeps it; others than this engine may have written it, with spaces.
+fn recorded(text: Option<&str>) -> Value {
+    let value = text.and_then(|text| Value::read(text.as_bytes()).ok());
+    value.unwrap_or(Value::Null)
+}
+
+fn failure_of(record: &Record, text: Option<&str>) -> Failure {
+    let told = recorded(text);
+    let member = |name: &str| told.get(name).cloned();
+    let class = member("class").and_then(|class| FailureClass::named(class.as_text()?));
+    let after = match member("retry_after_ms") {
+        Some(Value::Int(millis)) => u64::try_from(millis).ok().map(Millis),
+        _ => None,
+    };
+    Failure {
+        class: class.unwrap_or(FailureClass::Refused),
+        message: record.note.as_deref().unwrap_or("it failed").to_owned(),
+        retry_after: after,
+        answer: None,
+    }
+}

@@ -1,0 +1,286 @@
+//! Where a run is worked on: claim → perform → settle → advance, until it rests or is over.
+//!
+//! Owns carrying out what [`decide`](crate::decide) asks for, and the order of things around a
+//! crash: what an act leads to is durable before anything that builds on it begins. Decides
+//! nothing itself.
+//!
+//! The invariant: between two commits a run has either nothing under way, or acts whose claims are
+//! durable, or acts whose repeat is harmless.
+
+mod acts;
+mod book;
+mod children;
+mod claims;
+mod ending;
+mod fetch;
+mod inspect;
+mod locks;
+mod settling;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use semel_ledger::Time;
+use semel_store::node::Membership;
+use semel_store::run::{Mail, RunId, RunState};
+use semel_store::store::random_bytes;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+use crate::decide::{Decision, Move, Rest, Scene, decide};
+use crate::engine::{Fresh, Inner};
+use crate::flows::Compiled;
+use crate::journal::{Happening, Note};
+use crate::load;
+use crate::names::{Identity, Outer};
+use crate::state::{Phase, State};
+
+pub(crate) use acts::Came;
+use book::{Book, Gone};
+pub(crate) use settling::settle;
+
+/// A run in this node's hands.
+pub(crate) struct Active {
+    pub(crate) id: RunId,
+    pub(crate) compiled: Arc<Compiled>,
+    pub(crate) identity: Identity,
+    pub(crate) outer: Option<Arc<Outer>>,
+    pub(crate) parent: Option<RunId>,
+    /// Its lane has not let it in: it may only be ended.
+    pub(crate) waits: bool,
+    pub(crate) state: State,
+    pub(crate) journal: Book,
+    acting: HashSet<Arc<str>>,
+    under_way: JoinSet<Came>,
+    errands: HashMap<tokio::task::Id, acts::Errand>,
+}
+
+/// Whether there is more to do now.
+enum More {
+    Yes,
+    No,
+}
+
+impl Active {
+    pub(crate) fn new(
+        id: RunId,
+        compiled: Arc<Compiled>,
+        identity: Identity,
+        state: State,
+        member: Membership,
+    ) -> Active {
+        Active {
+            id,
+            compiled,
+            identity,
+            outer: None,
+            parent: None,
+            waits: false,
+            state,
+            journal: Book::new(member),
+            acting: HashSet::new(),
+            under_way: JoinSet::new(),
+            errands: HashMap::new(),
+        }
+    }
+
+    /// A run that this node has just started.
+    pub(crate) fn fresh(fresh: Fresh, member: Membership) -> Active {
+        let identity = Identity {
+            id: fresh.id.text().into(),
+            key: fresh.key,
+        };
+        let at = fresh.opening.at;
+        let state = State::opened(fresh.opening);
+        let mut active = Active::new(fresh.id, fresh.compiled, identity, state, member);
+        active.journal.rows = 1;
+        active.journal.last_row_at = at;
+        active
+    }
+
+    /// Folds in what became true; it is written with the next commit.
+    pub(crate) fn note(&mut self, happening: Happening) {
+        self.state.apply(&happening);
+        self.journal.pending.push(happening);
+    }
+
+    /// Takes mail in.
+    pub(crate) fn read(&mut self, mail: &[Mail]) {
+        for note in load::notes(mail) {
+            match note {
+                Note::Cancel { by } => self.note(Happening::Cancelled { by }),
+                Note::Resume { by, note } => self.resume(&by, note.as_deref()),
+                Note::Child { step } => self.note(Happening::Returned { step }),
+            }
+        }
+        let last = mail.last().map(|mail| mail.seq);
+        self.journal.read_mail = last.max(self.journal.read_mail);
+    }
+
+    /// Whatever waits for a person, or for its next attempt, is looked at now.
+    fn resume(&mut self, by: &str, note: Option<&str>) {
+        let waits = |phase: &Phase| matches!(phase, Phase::Parked { .. } | Phase::Ready { .. });
+        let steps: Vec<Arc<str>> = self
+            .state
+            .steps
+            .iter()
+            .filter(|(_, step)| waits(&step.phase))
+            .map(|(id, _)| Arc::clone(id))
+            .collect();
+        for step in steps {
+            self.note(Happening::Resumed {
+                step,
+                by: by.into(),
+                note: note.map(Into::into),
+            });
+        }
+    }
+
+    fn scene(&self, now: Time) -> Scene<'_> {
+        Scene {
+            flow: &self.compiled.flow,
+            identity: &self.identity,
+            outer: self.outer.as_ref(),
+            now,
+            seed: random_bytes(),
+            last_row_at: self.journal.last_row_at,
+        }
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        let scene = Scene {
+            flow: &self.compiled.flow,
+            identity: &self.identity,
+            outer: self.outer.as_ref(),
+            now,
+            seed: random_bytes(),
+            last_row_at: self.journal.last_row_at,
+        };
+        decide(&scene, &mut self.state, &self.acting)
+    }
+}
+
+/// Works on a run until it rests, is over, or is no longer this node's.
+pub(crate) async fn work(inner: &Arc<Inner>, mut run: Active, called: &Notify) {
+    loop {
+        match run.go_on(inner, called).await {
+            Ok(More::Yes) => {}
+            Ok(More::No) => return,
+            Err(gone) => {
+                tracing::warn!(run = %run.identity.id, %gone, "let go of a run");
+                return;
+            }
+        }
+    }
+}
+
+impl Active {
+    async fn go_on(&mut self, inner: &Arc<Inner>, called: &Notify) -> Result<More, Gone> {
+        let now = inner.store.now();
+        if self.waits && self.state.cancelled.is_none() {
+            let rest = Rest {
+                state: RunState::Queued,
+                why: "waits for its turn".to_owned(),
+                wake: None,
+            };
+            return self.rest(inner, rest).await;
+        }
+        if self.is_fetch() {
+            return self.fetch(inner).await;
+        }
+        let Decision {
+            happenings,
+            contents,
+            mut moves,
+            rest,
+        } = self.decide(now);
+        self.journal.pending.extend(happenings);
+        self.journal.contents.extend(contents);
+        if inner.is_stopping() && !matches!(moves.as_slice(), [Move::End { .. }]) {
+            moves.clear();
+        }
+        if moves.is_empty() && self.acting.is_empty() {
+            let rest = if inner.is_stopping() && rest.wake.is_none() {
+                Rest {
+                    wake: Some(now),
+                    ..rest
+                }
+            } else {
+                rest
+            };
+            return self.rest(inner, rest).await;
+        }
+        if moves.is_empty() {
+            self.wait(inner, called).await?;
+            return Ok(More::Yes);
+        }
+        self.carry_out(inner, moves).await
+    }
+
+    async fn carry_out(&mut self, inner: &Arc<Inner>, moves: Vec<Move>) -> Result<More, Gone> {
+        let mut claims = Vec::new();
+        for next in moves {
+            match next {
+                Move::Claim(call) => claims.push(*call),
+                Move::Perform(call) => self.perform(inner, *call).await?,
+                Move::Ask(call) => self.ask(inner, *call),
+                Move::Update(call) => self.update(inner, *call),
+                Move::Inspect { step, grant } => self.inspect(inner, &step, &grant).await?,
+                Move::Conclude {
+                    step,
+                    effect,
+                    happened,
+                    result,
+                } => {
+                    self.conclude(inner, &step, effect, happened, result)
+                        .await?;
+                }
+                Move::Forgotten { call, since, .. } => self.forgotten(inner, &call, since).await?,
+                Move::Lock {
+                    step,
+                    effect,
+                    fence,
+                } => self.lock(inner, &step, effect, fence).await?,
+                Move::Unlock { step, grant } => self.unlock(&step, &grant),
+                Move::Spawn { step } => self.spawn(inner, &step).await?,
+                Move::Collect { step } => self.collect(inner, &step).await?,
+                Move::End { how, why, held } => return self.end(inner, how, why, &held).await,
+            }
+        }
+        if !claims.is_empty() {
+            self.claim(inner, claims).await?;
+        }
+        Ok(More::Yes)
+    }
+
+    /// Waits for an act to end, or for mail. What is known is durable before the wait.
+    async fn wait(&mut self, inner: &Arc<Inner>, called: &Notify) -> Result<(), Gone> {
+        if self.journal.must_flush() {
+            self.flush(inner).await?;
+        }
+        tokio::select! {
+            biased;
+            came = self.under_way.join_next_with_id() => {
+                if let Some(came) = came {
+                    self.came(inner, came);
+                }
+            }
+            () = called.notified() => self.fetch_mail(inner).await,
+        }
+        Ok(())
+    }
+
+    async fn fetch_mail(&mut self, inner: &Arc<Inner>) {
+        match inner.store.load_run(self.id).await {
+            Ok(Some(loaded)) => {
+                let seen = self.journal.read_mail.unwrap_or(0);
+                let fresh: Vec<Mail> = loaded.mail.into_iter().filter(|m| m.seq > seen).collect();
+                self.read(&fresh);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!(%error, "mail could not be read; it is when the run rests");
+            }
+        }
+    }
+}

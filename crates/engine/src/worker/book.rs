@@ -1,0 +1,182 @@
+//! What a run has to write, and writing it.
+//!
+//! Owns the row that is being gathered, the changes that go with it, and the commit. The
+//! invariant: a row and the changes it tells of are one commit, under the membership with which
+//! the run was taken; whoever has lost the run writes nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use semel_ledger::Time;
+use semel_store::node::Membership;
+use semel_store::run::{Advance, Next, RunId, RunState};
+use semel_store::{Answer, Change, StoreError};
+
+use super::{Active, More};
+use crate::decide::Rest;
+use crate::engine::Inner;
+use crate::flight::Slot;
+use crate::journal::{self, Happening};
+use semel_flow::model::Order;
+
+/// How long to wait before a commit that could not be made is tried again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The run is no longer this node's.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Gone {
+    /// Another node holds it, or this one was declared dead.
+    #[error("another node may hold it now")]
+    Lost,
+    /// The store could not write; what is on disk is taken up again later.
+    #[error("the store could not: {source}")]
+    Store {
+        /// Why.
+        #[from]
+        source: StoreError,
+    },
+}
+
+/// What a run has to write.
+pub(crate) struct Book {
+    pub(crate) member: Membership,
+    pub(crate) rows: u32,
+    pub(crate) last_row_at: Time,
+    pub(crate) pending: Vec<Happening>,
+    pub(crate) contents: Vec<Vec<u8>>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) read_mail: Option<i64>,
+    /// Slots of acts whose settlement is among the changes; freed when it is durable.
+    pub(crate) slots: Vec<Slot>,
+}
+
+impl Book {
+    pub(crate) fn new(member: Membership) -> Book {
+        Book {
+            member,
+            rows: 0,
+            last_row_at: Time(0),
+            pending: Vec::new(),
+            contents: Vec::new(),
+            changes: Vec::new(),
+            read_mail: None,
+            slots: Vec::new(),
+        }
+    }
+
+    /// Whether something is known that must be durable before anything else is waited for.
+    pub(crate) fn must_flush(&self) -> bool {
+        !self.changes.is_empty() || self.pending.iter().any(|h| !is_free(h))
+    }
+}
+
+/// What deciding alone made true: it would be decided again.
+fn is_free(happening: &Happening) -> bool {
+    match happening {
+        Happening::Skipped { .. } | Happening::Entered { .. } => true,
+        Happening::Done(done) => done.attempt.is_none() && done.input.is_none(),
+        _ => false,
+    }
+}
+
+impl Active {
+    /// Writes what is gathered; gives the answers to the changes that went with it.
+    pub(super) async fn flush(&mut self, inner: &Inner) -> Result<Vec<Answer>, Gone> {
+        self.write(inner, Next::GoOn).await
+    }
+
+    pub(super) async fn write(&mut self, inner: &Inner, next: Next) -> Result<Vec<Answer>, Gone> {
+        let book = &mut self.journal;
+        let row = (!book.pending.is_empty()).then(|| journal::write(&book.pending));
+        let (at, text) = (book.rows, row.clone());
+        let advance = Advance {
+            run: self.id,
+            at: book.rows,
+            row,
+            contents: std::mem::take(&mut book.contents),
+            read_mail: book.read_mail,
+            next,
+        };
+        let mut changes = std::mem::take(&mut book.changes);
+        changes.push(Change::Advance(Box::new(advance)));
+        let Committed {
+            mut answers,
+            doubtful,
+        } = commit(inner, book.member, changes).await?;
+        let advanced = matches!(answers.pop(), Some(Answer::Advanced(true)));
+        let written =
+            advanced || (doubtful && is_written(inner, self.id, at, text.as_deref()).await?);
+        if !written {
+            return Err(Gone::Lost);
+        }
+        if text.is_some() {
+            book.rows += 1;
+            book.last_row_at = inner.store.now();
+        }
+        book.pending.clear();
+        book.slots.clear();
+        Ok(answers)
+    }
+
+    /// Lets go of the run until its time or mail comes.
+    pub(super) async fn rest(&mut self, inner: &Arc<Inner>, rest: Rest) -> Result<More, Gone> {
+        let Rest { state, why, wake } = rest;
+        let aside = matches!(
+            state,
+            RunState::Retrying | RunState::Parked | RunState::Unknown
+        );
+        let yields = aside && self.compiled.flow.order == Order::Loose;
+        let next = Next::Rest {
+            state,
+            why: why.into(),
+            wake,
+            yields,
+        };
+        self.write(inner, next).await?;
+        inner.has_moved(self.id, state);
+        Ok(More::No)
+    }
+}
+
+/// Whether the row at that position is this one: it was written before its answer was lost.
+async fn is_written(
+    inner: &Inner,
+    run: RunId,
+    at: u32,
+    row: Option<&str>,
+) -> Result<bool, StoreError> {
+    let loaded = inner.store.load_run(run).await?;
+    let there = loaded.and_then(|loaded| loaded.journal.into_iter().find(|row| row.at == at));
+    Ok(there.as_ref().map(|there| there.row.as_ref()) == row)
+}
+
+/// Commits; while the store cannot for now, waits and tries again: what is known must not be lost.
+/// After an answer that was lost the same is asked again: every change in it is recognised.
+pub(super) async fn commit(
+    inner: &Inner,
+    member: Membership,
+    changes: Vec<Change>,
+) -> Result<Committed, Gone> {
+    let mut doubtful = false;
+    loop {
+        match inner.store.commit_as(member, changes.clone()).await {
+            Ok(answers) => return Ok(Committed { answers, doubtful }),
+            Err(StoreError::Fenced) => return Err(Gone::Lost),
+            Err(source @ (StoreError::Closed | StoreError::Failed { .. })) => {
+                return Err(Gone::Store { source });
+            }
+            Err(error) => {
+                doubtful |= !error.wrote_nothing();
+                tracing::warn!(%error, "what became of a run is not written yet");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// What a commit answered.
+pub(super) struct Committed {
+    pub(super) answers: Vec<Answer>,
+    /// It may be the second time that the same was written.
+    pub(super) doubtful: bool,
+}

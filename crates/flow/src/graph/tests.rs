@@ -1,0 +1,64 @@
+use super::*;
+
+const EXAMPLES: [&str; 3] = [
+    include_str!("../../../../examples/invoice-on-payment.yaml"),
+    include_str!("../../../../examples/order-shipped.yaml"),
+    include_str!("../../../../examples/renewal-reminders.yaml"),
+];
+
+fn flow(source: &str) -> Flow {
+    let reading = crate::read(source);
+    reading
+        .flow
+        .unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
+}
+
+#[test]
+fn nothing_overlaps_and_nothing_leaves_the_picture() {
+    for source in EXAMPLES {
+        let picture = layout::picture(&flow(source));
+        let cards: Vec<[f64; 4]> = picture
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Card(_, x, y, w, h) => Some([*x, *y, *w, *h]),
+                _ => None,
+            })
+            .collect();
+        for (index, [x, y, w, h]) in cards.iter().enumerate() {
+            assert!(*x >= 0.0 && *y >= 0.0 && x + w <= picture.width && y + h <= picture.height);
+            for [a, b, c, d] in &cards[index + 1..] {
+                let apart = x + w <= *a || a + c <= *x || y + h <= *b || b + d <= *y;
+                assert!(apart, "{source}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_step_is_in_the_picture_and_in_the_text() {
+    for source in EXAMPLES {
+        let flow = flow(source);
+        let (svg, text) = (svg(&flow), text(&flow));
+        for step in &flow.steps {
+            let id = &step.id.it;
+            assert!(svg.contains(&format!(r#"data-step="{id}""#)), "{id}");
+            assert!(text.contains(&format!("{id}  ")), "{id}");
+        }
+    }
+}
+
+#[test]
+fn names_cannot_break_out_of_the_picture() {
+    let source = "name: f\non: manual\nkey: k/${{ event.id }}\nsteps:\n  - id: a\n    if: event.x == \"</text><script>\"\n    http: {get: 'https://x/</svg>'}\n";
+    let svg = svg(&flow(source));
+    assert!(
+        !svg.contains("<script") && svg.matches("</svg>").count() == 1,
+        "{svg}"
+    );
+}
+
+#[test]
+fn the_text_is_a_tree_that_can_be_read() {
+    insta::assert_snapshot!(text(&flow(EXAMPLES[0])));
+}

@@ -1,0 +1,137 @@
+//! What a picture says of triggers and steps, in few words.
+
+use crate::expr::{Part, Template};
+use crate::model::{
+    Act, Action, Class, Flow, Kind, OnUnknown, Schedule, Step, Timing, Tree, Trigger,
+};
+
+/// Longer words are cut.
+const LONGEST: usize = 46;
+
+/// A step in words.
+pub(super) struct Words {
+    /// `http`, `switch`, …
+    pub(super) kind: &'static str,
+    /// What it does.
+    pub(super) what: String,
+    /// How a repeat is kept harmless; empty for steps that touch nothing.
+    pub(super) guard: String,
+}
+
+pub(super) fn step(flow: &Flow, step: &Step) -> Words {
+    let (kind, what) = match &step.action {
+        Action::Act(act) => (kind_name(act.kind), act_words(act)),
+        Action::Ensure(ensure) => ("ensure", act_words(&ensure.create.act)),
+        Action::Set(members) => {
+            let names: Vec<&str> = members.iter().map(|(name, _)| name.it.as_str()).collect();
+            ("set", names.join(", "))
+        }
+        Action::Switch { .. } => ("switch", String::new()),
+        Action::ForEach(each) => (
+            "for_each",
+            format!("{} in {}", each.name, each.items.source),
+        ),
+        Action::Parallel(_) => ("parallel", String::new()),
+        Action::Call { flow, .. } => ("call", flow.it.clone()),
+        Action::Emit { event, .. } => ("emit", event.it.clone()),
+        Action::Lock { name, .. } => ("lock", template(name)),
+        Action::Stop { message } => ("stop", message.as_ref().map_or_else(String::new, template)),
+        Action::Fail { message } => ("fail", template(message)),
+    };
+    Words {
+        kind,
+        what: cut(&what),
+        guard: cut(&guard(flow, step)),
+    }
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Http => "http",
+        Kind::Other(name) => name,
+    }
+}
+
+pub(super) fn act_words(act: &Act) -> String {
+    let method = act.constant("method").unwrap_or("");
+    let url = match act.member("url") {
+        Some(Tree::Text(url)) => template(url),
+        _ => String::new(),
+    };
+    let url = url
+        .trim_start_matches("https://")
+        .trim_start_matches("http://");
+    format!("{method} {url}").trim().to_owned()
+}
+
+fn guard(flow: &Flow, step: &Step) -> String {
+    if !step.class().has_effect() {
+        return String::new();
+    }
+    let key = match (&step.key, &flow.key) {
+        (Some(key), _) => template(key),
+        (None, Some(key)) => format!("{}/{}", template(key), step.id.it),
+        (None, None) => format!("…/{}", step.id.it),
+    };
+    format!("once per {key}")
+}
+
+/// What happens when nobody knows whether it happened.
+pub(super) fn unknown(step: &Step) -> Option<&'static str> {
+    if !step.class().has_effect() {
+        return None;
+    }
+    let rule = step.on_unknown.as_ref().map(|rule| rule.it);
+    let looked_up = step.lookup.is_some() || matches!(step.action, Action::Ensure(_));
+    Some(match (looked_up, rule, step.class()) {
+        (true, ..) => "looked up",
+        (_, Some(OnUnknown::Retry), _) => "repeated",
+        (_, Some(OnUnknown::Skip), _) => "taken as done",
+        (_, None, Class::Keyed) => "repeated with the key",
+        (_, Some(OnUnknown::Ask) | None, _) => "asks a person",
+    })
+}
+
+pub(super) fn trigger(trigger: &Trigger) -> String {
+    cut(&match trigger {
+        Trigger::Webhook(webhook) => {
+            let preset = webhook.verify.preset.it.name();
+            format!("webhook {} ({preset})", webhook.path.it)
+        }
+        Trigger::Schedule(schedule) => format!("schedule {}", timing(schedule)),
+        Trigger::Sync(sync) => {
+            let from = act_words(&sync.fetch.act);
+            format!("sync {}: {from}", timing(&sync.schedule))
+        }
+        Trigger::Event { name, .. } => format!("event {}", name.it),
+    })
+}
+
+fn timing(schedule: &Schedule) -> String {
+    match &schedule.timing {
+        Timing::Cron { cron, zone } => format!("{} {}", cron.it, zone.it),
+        Timing::Every(every) => format!("every {}", every.it),
+    }
+}
+
+/// A template as it is written.
+pub(super) fn template(template: &Template) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => text.as_ref().to_owned(),
+        Part::Expr(expr) => format!("${{{{ {} }}}}", expr.source.trim()),
+    };
+    template.parts.iter().map(part).collect()
+}
+
+/// Shortens what would not fit; signs that steer a terminal are shown as what they are.
+pub(super) fn cut(text: &str) -> String {
+    let clean: String = text
+        .chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    if clean.chars().count() <= LONGEST {
+        return clean;
+    }
+    let front: String = clean.chars().take(LONGEST - 1).collect();
+    format!("{front}…")
+}

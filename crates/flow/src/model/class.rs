@@ -1,0 +1,121 @@
+//! What follows from the file without being written there: classes and scopes.
+
+use super::Flow;
+use super::step::{Act, Action, Class, Kind, Step, Tree};
+use crate::expr::Part;
+
+impl Class {
+    /// All classes, from harmless to dangerous.
+    pub const ALL: [Class; 5] = [
+        Class::Pure,
+        Class::Read,
+        Class::Set,
+        Class::Keyed,
+        Class::Guarded,
+    ];
+
+    /// The word for it, the same everywhere.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Pure => "pure",
+            Class::Read => "read",
+            Class::Set => "set",
+            Class::Keyed => "keyed",
+            Class::Guarded => "guarded",
+        }
+    }
+
+    /// Whether the ledger keeps an entry for it.
+    #[must_use]
+    pub fn has_effect(self) -> bool {
+        matches!(self, Class::Keyed | Class::Guarded)
+    }
+}
+
+impl Step {
+    /// What a repeat of it does: as the author says, else as its kind is.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        if let Some(effect) = &self.effect {
+            return effect.it;
+        }
+        match &self.action {
+            Action::Act(act) => act.class(),
+            // Its `create` is made once by the ledger alone.
+            Action::Ensure(_) => Class::Guarded,
+            Action::Set(_)
+            | Action::Switch { .. }
+            | Action::ForEach(_)
+            | Action::Parallel(_)
+            | Action::Call { .. }
+            | Action::Emit { .. }
+            | Action::Lock { .. }
+            | Action::Stop { .. }
+            | Action::Fail { .. } => Class::Pure,
+        }
+    }
+
+    /// The scope of its effects: as written, else the flow's name and the step's id.
+    #[must_use]
+    pub fn scope_name(&self, flow: &Flow) -> String {
+        match &self.scope {
+            Some(scope) => scope.it.clone(),
+            None => format!("{}/{}", flow.name.it, self.id.it),
+        }
+    }
+}
+
+impl Act {
+    /// What a repeat of it does, by its kind.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self.kind {
+            Kind::Http => match self.constant("method") {
+                Some("GET" | "HEAD") => Class::Read,
+                Some("PUT" | "DELETE") => Class::Set,
+                _ if self.member("idempotency").is_some() => Class::Keyed,
+                _ => Class::Guarded,
+            },
+            Kind::Other("wait" | "approve") => Class::Pure,
+            Kind::Other(_) => Class::Guarded,
+        }
+    }
+
+    /// A field of its input.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&Tree> {
+        self.input.member(name)
+    }
+
+    /// The text of a field that has no expression in it.
+    #[must_use]
+    pub fn constant(&self, name: &str) -> Option<&str> {
+        self.member(name)?.constant()
+    }
+}
+
+impl Tree {
+    /// The member of that name, if this is an object that has it.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&Tree> {
+        let Tree::Map(members) = self else {
+            return None;
+        };
+        let found = members.iter().find(|(member, _)| member.it == name);
+        found.map(|(_, tree)| tree)
+    }
+
+    /// The text, if it is text without an expression in it.
+    #[must_use]
+    pub fn constant(&self) -> Option<&str> {
+        let Tree::Text(template) = self else {
+            return None;
+        };
+        match template.parts.as_slice() {
+            [] => Some(""),
+            [Part::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Notices what other nodes deployed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::App;
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+pub(super) async fn run(app: Arc<App>) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        if let Err(error) = app.engine.flows().refresh(&app.store).await {
+            tracing::warn!(%error, "could not look at what is live");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `POST /v1/flows/{flow}/runs`: a person or program starts a run, once per key.
+//!
+//! Owns reading the `Idempotency-Key` and the answers to it. Unlike a webhook's sender, whoever calls
+//! here can mend what is wrong, so an event that gives no key is refused instead of filed.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use semel_engine::flows::Compiled;
+use semel_engine::journal::Origin;
+use semel_engine::start::{Incoming, StartError};
+use semel_flow::Value;
+use semel_ledger::json::Canonical;
+use semel_ledger::{Fence, Key, KeyError};
+use semel_store::run::RunId;
+use semel_store::store::random_bytes;
+
+use crate::accept::{self, Accepted, Arrival, First};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::body::{self, Document};
+use crate::code::Code;
+use crate::flows::flow_missing;
+use crate::hooks::senders::header;
+use crate::metrics::EventStatus;
+use crate::out::Object;
+use crate::problem::Problem;
+use crate::query::Query;
+use crate::releases;
+use crate::target::Segment;
+
+const HEADER: &str = "Idempotency-Key";
+
+/// `POST /v1/flows/{flow}/runs`
+pub(crate) async fn trigger(
+    State(app): State<Arc<App>>,
+    Segment(flow): Segment,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, Problem> {
+    let query = Query::parse(request.uri().query(), &["draft"])?;
+    let compiled = flow_to_run(&app, &flow, query.one("draft")?).await?;
+    let own_key = idempotency_key(request.headers())?;
+    let document = body::optional(&app, request).await?;
+    let canonical = document.map_or_else(
+        || Canonical::trusted("null".into()),
+        Document::into_canonical,
+    );
+    let now = app.store.now();
+    let incoming = Incoming {
+        compiled: &compiled,
+        id: app.store.new_run_id(),
+        by: Origin::Manual,
+        event: Value::of(&canonical),
+        canonical: Some(canonical.clone()),
+        raw: None,
+        at: now,
+        from: Some((*caller.0).into()),
+        key: None,
+        own_key: Some(own_key),
+        begin: false,
+        remember: app.settings.remember,
+        now,
+        fence: Fence(random_bytes()),
+    };
+    let arrival = Arrival {
+        compiled: &compiled,
+        key: incoming.key().map_err(|error| unfit(&error))?,
+        lane: incoming.lane().map_err(|error| unfit(&error))?,
+        latest: None,
+        incoming,
+    };
+    let accepted = accept::start(&app, arrival).await?;
+    answer(&app, &flow, &canonical, accepted).await
+}
+
+/// The live release, or the one that is asked for.
+async fn flow_to_run(
+    app: &App,
+    flow: &str,
+    draft: Option<&str>,
+) -> Result<Arc<Compiled>, Problem> {
+    if let Some(draft) = draft {
+        let release = releases::find(app, Some(flow), draft).await?;
+        return releases::compiled(app, &release).await;
+    }
+    app.engine.flows().refresh(&app.store).await?;
+    let live = app.engine.flows().live();
+    live.flows
+        .get(flow)
+        .cloned()
+        .ok_or_else(|| flow_missing(flow))
+}
+
+/// The caller's name for this run.
+fn idempotency_key(headers: &HeaderMap) -> Result<Key, Problem> {
+    let Some(key) = header(headers, HEADER)? else {
+        let detail = format!("the header {HEADER} is needed, so that asking twice starts one run");
+        return Err(Problem::new(Code::KeyMissing, detail)
+            .field(HEADER)
+            .fix("send a name for this intent, the same when you repeat it"));
+    };
+    // Looked at alone first: messages then speak of the key and not of a part of one.
+    let checked = Key::from_parts(&[&*key]).and_then(|_| Key::from_parts(&["manual", &*key]));
+    checked.map_err(|error| {
+        let code = match error {
+            KeyError::Blank { .. } => Code::KeyMissing,
+            _ => Code::KeyInvalid,
+        };
+        let problem = Problem::new(code, format!("{HEADER}: {error}")).field(HEADER);
+        match error {
+            KeyError::TooLong { .. } => problem.limit(semel_ledger::key::MAX_NAME_BYTES),
+            _ => problem,
+        }
+    })
+}
+
+fn unfit(error: &StartError) -> Problem {
+    Problem::new(Code::KeyInvalid, error.to_string())
+        .field("key")
+        .fix("send an event that has what the flow's key is made of")
+}
+
+async fn answer(
+    app: &App,
+    flow: &str,
+    canonical: &Canonical,
+    accepted: Accepted,
+) -> Result<Response, Problem> {
+    let mut out = Object::new();
+    let counts = app.metrics.events(flow);
+    let (status, code) = match &accepted {
+        Accepted::Started(_) => (EventStatus::Accepted, StatusCode::ACCEPTED),
+        Accepted::Duplicate(_) => (EventStatus::Duplicate, StatusCode::OK),
+        Accepted::Stale => (EventStatus::Stale, StatusCode::OK),
+        Accepted::Skipped => (EventStatus::Skipped, StatusCode::OK),
+        Accepted::Conflict(first) => {
+            counts.count(EventStatus::Conflict);
+            return Err(conflict(app, canonical, first).await);
+        }
+    };
+    counts.count(status);
+    out.text("status", status.name());
+    match accepted {
+        Accepted::Started(run) => {
+            out.text("run", &run.text())
+                .text("event", &run.event_text());
+        }
+        Accepted::Duplicate(first) => first.write(&mut out),
+        _ => {}
+    }
+    Ok(out.respond(code))
+}
+
+async fn conflict(app: &App, canonical: &Canonical, first: &First) -> Problem {
+    let differs = accept::differing(&app.store, first, canonical).await;
+    let detail = match first.run.map(RunId::text) {
+        Some(run) => format!("the key stood for another event, which started {run}"),
+        None => "the key stood for another event, which is no longer kept".to_owned(),
+    };
+    let mut problem = Problem::new(Code::Conflict, detail)
+        .fix("use another key for another intent, or send the same event");
+    problem.more.text("verdict", "conflict");
+    first.write(&mut problem.more);
+    problem.more.texts("differs", &differs);
+    problem
+}

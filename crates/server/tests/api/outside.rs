@@ -1,0 +1,111 @@
+//! The world outside: a destination that counts what reaches it, and secrets.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use semel_act::{
+    Answer, Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace,
+};
+use semel_flow::Value;
+use tokio::sync::watch;
+
+/// What the destination does with what reaches it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mood {
+    /// It is done.
+    #[default]
+    Does,
+    /// It says no.
+    Refuses,
+    /// The answer is lost.
+    Mute,
+}
+
+/// A destination.
+#[derive(Debug)]
+pub(crate) struct Sink {
+    seen: Mutex<Vec<String>>,
+    arrived: watch::Sender<usize>,
+    /// While true, nothing is answered.
+    pub(crate) holds: watch::Sender<bool>,
+    pub(crate) mood: Mutex<Mood>,
+}
+
+impl Default for Sink {
+    fn default() -> Sink {
+        Sink {
+            seen: Mutex::default(),
+            arrived: watch::Sender::new(0),
+            holds: watch::Sender::new(false),
+            mood: Mutex::default(),
+        }
+    }
+}
+
+impl Sink {
+    /// The addresses that were called, in order.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// Waits until so many calls have come.
+    pub(crate) async fn reached(&self, calls: usize) {
+        let mut arrived = self.arrived.subscribe();
+        arrived.wait_for(|count| *count >= calls).await.unwrap();
+    }
+
+    pub(crate) fn feels(&self, mood: Mood) {
+        *self.mood.lock().unwrap() = mood;
+    }
+}
+
+impl Perform for Sink {
+    fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
+        Box::pin(async move {
+            trace.sent();
+            let url = task.input.get("url").and_then(Value::as_text);
+            let url = url.unwrap_or_default().to_owned();
+            self.seen.lock().unwrap().push(url);
+            self.arrived.send_modify(|count| *count += 1);
+            let mut holds = self.holds.subscribe();
+            let _ = holds.wait_for(|holds| !holds).await;
+            let mood = *self.mood.lock().unwrap();
+            match mood {
+                Mood::Does => Outcome::Done(Answer {
+                    names: Value::map([("status", Value::Int(200))]),
+                    result: Value::text("made"),
+                }),
+                Mood::Refuses => Outcome::Failed(Failure {
+                    class: FailureClass::Refused,
+                    message: "the destination said 422".to_owned(),
+                    retry_after: None,
+                    answer: None,
+                }),
+                Mood::Mute => Outcome::Unknown {
+                    message: "the connection ended before the answer".to_owned(),
+                    evidence: None,
+                },
+            }
+        })
+    }
+}
+
+/// Secrets by name.
+#[derive(Debug, Default)]
+pub(crate) struct Vault(Mutex<HashMap<String, Arc<str>>>);
+
+impl Vault {
+    pub(crate) fn put(&self, name: &str, value: &str) {
+        self.0.lock().unwrap().insert(name.to_owned(), value.into());
+    }
+
+    pub(crate) fn remove(&self, name: &str) {
+        self.0.lock().unwrap().remove(name);
+    }
+}
+
+impl Secrets for Vault {
+    fn secret(&self, name: &str) -> Option<Arc<str>> {
+        self.0.lock().unwrap().get(name).cloned()
+    }
+}

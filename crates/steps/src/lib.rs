@@ -1,0 +1,92 @@
+//! How each kind of step acts on the world.
+//!
+//! Owns the protocols ([`Kind::Http`] today) and what leaves this machine on their behalf: every
+//! connection (`outgoing`), every secret that is put into a request, and how hard a destination
+//! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
+//! it performs one task once and says what is known about its effect.
+//!
+//! The invariant: an outcome is judged by bytes, not by guesses. Whatever failed before a byte of
+//! the request could leave was never sent; whatever failed after is unknown, unless the
+//! destination said otherwise.
+
+mod http;
+mod limits;
+mod outgoing;
+mod secrets;
+
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
+use semel_flow::model::Kind;
+
+pub use limits::{
+    BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
+};
+pub use outgoing::{OutgoingRules, RulesError};
+pub use secrets::{EnvSecrets, SecretsError};
+
+/// What steps are given.
+pub struct Settings {
+    /// Which addresses may be reached.
+    pub rules: OutgoingRules,
+    /// How hard destinations may be pressed.
+    pub limits: LimitSettings,
+    /// Where secrets come from.
+    pub secrets: Arc<dyn Secrets>,
+    /// Certificates that are trusted beside the system's.
+    pub roots: Vec<CertificateDer<'static>>,
+}
+
+impl Settings {
+    /// Only public addresses, the default limits, no certificates but the system's.
+    #[must_use]
+    pub fn new(secrets: Arc<dyn Secrets>) -> Settings {
+        Settings {
+            rules: OutgoingRules::default(),
+            limits: LimitSettings::default(),
+            secrets,
+            roots: Vec::new(),
+        }
+    }
+}
+
+/// Performs tasks on the real world.
+pub struct Steps {
+    http: http::Http,
+}
+
+impl Steps {
+    /// Ready to perform; connects to nothing yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Steps {
+        Steps {
+            http: http::Http::new(settings),
+        }
+    }
+
+    /// How the destinations are doing that were spoken to lately.
+    #[must_use]
+    pub fn destinations(&self) -> Vec<DestinationState> {
+        self.http.destinations()
+    }
+}
+
+impl Perform for Steps {
+    fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
+        match task.act.kind {
+            Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
+        }
+    }
+}
+
+/// A kind that only others can perform.
+fn unknown_kind(name: &str) -> Outcome {
+    Outcome::Failed(Failure {
+        class: FailureClass::Permanent,
+        message: format!("there are no steps of the kind `{name}` here"),
+        retry_after: None,
+        answer: None,
+    })
+}
