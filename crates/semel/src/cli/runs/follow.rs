@@ -72,7 +72,11 @@ pub(super) async fn follow(
             // The server stops, or the line broke: it goes on where it was.
             Ok(Heard::Nothing) => {}
             Ok(Heard::Something) => deadline = tokio::time::Instant::now() + PATIENCE,
-            Err(error) if error.chain().any(<dyn std::error::Error>::is::<Unreachable>) => {
+            Err(error)
+                if error
+                    .chain()
+                    .any(<dyn std::error::Error>::is::<Unreachable>) =>
+            {
                 if tokio::time::Instant::now() > deadline {
                     return Err(error);
                 }
