@@ -16,8 +16,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use crate::app::App;
 use crate::auth;
 use crate::code::Code;
-use crate::metrics::RouteMetrics;
 use crate::hooks::receive;
+use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
     blobs, decide, flows, guard, health, import, ledger, once, proof, receipts, releases, runs,

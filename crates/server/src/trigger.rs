@@ -77,11 +77,7 @@ pub(crate) async fn trigger(
 }
 
 /// The live release, or the one that is asked for.
-async fn flow_to_run(
-    app: &App,
-    flow: &str,
-    draft: Option<&str>,
-) -> Result<Arc<Compiled>, Problem> {
+async fn flow_to_run(app: &App, flow: &str, draft: Option<&str>) -> Result<Arc<Compiled>, Problem> {
     if let Some(draft) = draft {
         let release = releases::find(app, Some(flow), draft).await?;
         return releases::compiled(app, &release).await;

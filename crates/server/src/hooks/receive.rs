@@ -46,7 +46,9 @@ pub(crate) async fn receive(
     let (parts, content) = request.into_parts();
     let (headers, limit) = (&parts.headers, app.settings.max_body);
     let (received, _room) = body::read(content, headers, &app, limit).await?;
-    let verified = door.verifier.check(headers, &received, wall_time(&app.store));
+    let verified = door
+        .verifier
+        .check(headers, &received, wall_time(&app.store));
     verified.inspect_err(|refused| {
         tracing::debug!(path = %hook.webhook.path.it, %refused, "a delivery was not believed");
     })?;

@@ -66,7 +66,10 @@ async fn errors_are_told_all_at_once_and_change_nothing() {
     let path = found.iter().find(|it| it["at"]["line"] == 3).unwrap();
     assert_eq!(path["level"], "error");
     assert!(path["at"]["column"].as_u64().unwrap() > 1);
-    assert_eq!(world.call("GET", "/v1/flows", "").await.json()["flows"], json!([]));
+    assert_eq!(
+        world.call("GET", "/v1/flows", "").await.json()["flows"],
+        json!([])
+    );
     let checked = world
         .call("POST", "/v1/check", json!({ "source": source }))
         .await;
@@ -74,12 +77,20 @@ async fn errors_are_told_all_at_once_and_change_nothing() {
     assert_eq!(checked.json()["diagnostics"], problem["diagnostics"]);
     assert_eq!(checked.json()["errors"], problem["errors"]);
     let good = world
-        .call("POST", "/v1/check", json!({ "source": flow("one", "send") }))
+        .call(
+            "POST",
+            "/v1/check",
+            json!({ "source": flow("one", "send") }),
+        )
         .await;
     assert_eq!(good.json()["errors"], 0, "{}", good.text());
     assert_eq!(good.json()["steps"][0]["step"], "send");
     let releases = world.call("GET", "/v1/flows/one/releases", "").await;
-    assert_eq!(releases.gist(), "404 flow_missing", "checking keeps nothing");
+    assert_eq!(
+        releases.gist(),
+        "404 flow_missing",
+        "checking keeps nothing"
+    );
 }
 
 #[tokio::test]
@@ -109,7 +120,11 @@ async fn runs_keep_their_release_and_a_rollback_is_for_later_ones() {
     let (old, new) = (flow("one", "send"), flow("one", "send") + "# new\n");
     let first = world.deploy(&old).await;
     let none = world.call("POST", "/v1/flows/one/rollback", "").await;
-    assert_eq!(none.gist(), "404 release_missing", "there is nothing before");
+    assert_eq!(
+        none.gist(),
+        "404 release_missing",
+        "there is nothing before"
+    );
     world.sink.holds.send_replace(true);
     let run = world.hook("/hooks/one", json!({"id":1})).await;
     world.sink.reached(1).await;
@@ -150,7 +165,11 @@ async fn done_keys_are_not_left_behind_unnoticed() {
     let renamed = flow("one", "post");
     let early = json!({ "source": renamed });
     let checked = world.call("POST", "/v1/check", &early).await;
-    assert_eq!(checked.json()["abandoned"], json!([]), "nothing is done yet");
+    assert_eq!(
+        checked.json()["abandoned"],
+        json!([]),
+        "nothing is done yet"
+    );
     for id in 1..=3 {
         let run = world.hook("/hooks/one", json!({ "id": id })).await;
         assert_eq!(world.settled(&run_of(&run)).await, RunState::Done);

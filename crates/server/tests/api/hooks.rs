@@ -54,7 +54,11 @@ async fn a_storm_of_one_event_starts_one_run() {
     world.deploy(SIGNUP).await;
     let deliveries = (0..200).map(|_| {
         let world = Arc::clone(&world);
-        tokio::spawn(async move { world.hook("/hooks/signup", json!({"id":"a","name":"x"})).await })
+        tokio::spawn(async move {
+            world
+                .hook("/hooks/signup", json!({"id":"a","name":"x"}))
+                .await
+        })
     });
     let mut accepted = Vec::new();
     let mut duplicates = Vec::new();
@@ -80,7 +84,9 @@ async fn a_storm_of_one_event_starts_one_run() {
 async fn what_is_not_served_waits_for_a_server() {
     let world = World::new().await;
     world.deploy(SIGNUP).await;
-    let answer = world.hook("/hooks/signup", json!({"id":"a","name":"x"})).await;
+    let answer = world
+        .hook("/hooks/signup", json!({"id":"a","name":"x"}))
+        .await;
     assert_eq!(answer.status, StatusCode::ACCEPTED);
     assert_eq!(world.runs().await[0].state, RunState::Queued);
     assert!(world.sink.seen().is_empty());
@@ -93,7 +99,9 @@ async fn what_is_not_served_waits_for_a_server() {
 async fn the_same_id_with_another_payload_is_kept_for_a_person_once() {
     let world = World::new().await;
     world.deploy(SIGNUP).await;
-    let first = world.hook("/hooks/signup", json!({"id":"a","name":"Ada"})).await;
+    let first = world
+        .hook("/hooks/signup", json!({"id":"a","name":"Ada"}))
+        .await;
     let other = json!({"id":"a","name":"Eve"});
     for _ in 0..2 {
         let answer = world.hook("/hooks/signup", &other).await;
@@ -252,14 +260,20 @@ steps:
 async fn numbers_stay_exact_from_the_hook_to_the_journal() {
     let world = World::new().await;
     world.deploy(SIGNUP).await;
-    let body = r#"{"id":9007199254740993,"name":0.1,"x":1.10,"long":123456789012345678901234567890}"#;
+    let body =
+        r#"{"id":9007199254740993,"name":0.1,"x":1.10,"long":123456789012345678901234567890}"#;
     let answer = world.hook("/hooks/signup", body).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.text());
     let run = &world.runs().await[0];
     assert_eq!(run.key.as_str(), "signup/9007199254740993");
     let loaded = world.store.load_run(run.id).await.unwrap().unwrap();
     let row = &loaded.journal[0].row;
-    for exact in ["9007199254740993", "0.1", "1.1", "123456789012345678901234567890"] {
+    for exact in [
+        "9007199254740993",
+        "0.1",
+        "1.1",
+        "123456789012345678901234567890",
+    ] {
         assert!(row.contains(exact), "{exact}: {row}");
     }
     assert!(row.contains("1.10"), "and as it was received: {row}");

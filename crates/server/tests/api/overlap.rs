@@ -37,7 +37,10 @@ async fn queue() {
     world.sink.reached(2).await;
     assert_eq!(
         world.sink.seen(),
-        ["https://sink.example/a/first", "https://sink.example/c/first"],
+        [
+            "https://sink.example/a/first",
+            "https://sink.example/c/first"
+        ],
         "another's does not wait"
     );
     world.sink.holds.send_replace(false);

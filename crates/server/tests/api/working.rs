@@ -49,8 +49,12 @@ impl World {
 
     /// Sends a JSON event to a hook.
     pub(crate) async fn hook(&self, path: &str, json: impl ToString) -> Answer {
-        self.deliver(path, &[("content-type", "application/json")], json.to_string())
-            .await
+        self.deliver(
+            path,
+            &[("content-type", "application/json")],
+            json.to_string(),
+        )
+        .await
     }
 
     /// Sends a request to a hook; no token.
