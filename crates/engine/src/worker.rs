@@ -17,15 +17,17 @@ mod inspect;
 mod locks;
 mod settling;
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use semel_ledger::Time;
 use semel_store::node::Membership;
 use semel_store::run::{Mail, RunId, RunState};
 use semel_store::store::random_bytes;
 use tokio::sync::Notify;
-use tokio::task::JoinSet;
 
 use crate::decide::{Decision, Move, Rest, Scene, decide};
 use crate::engine::{Fresh, Inner};
@@ -51,9 +53,12 @@ pub(crate) struct Active {
     pub(crate) state: State,
     pub(crate) journal: Book,
     acting: HashSet<Arc<str>>,
-    under_way: JoinSet<Came>,
-    errands: HashMap<tokio::task::Id, acts::Errand>,
+    /// Behind a lock that is never contended: the acts can be moved between threads, not shared.
+    under_way: Mutex<FuturesUnordered<Act>>,
 }
+
+/// An act that is polled by its run's task.
+type Act = Pin<Box<dyn Future<Output = Came> + Send>>;
 
 /// Whether there is more to do now.
 enum More {
@@ -79,8 +84,7 @@ impl Active {
             state,
             journal: Book::new(member),
             acting: HashSet::new(),
-            under_way: JoinSet::new(),
-            errands: HashMap::new(),
+            under_way: Mutex::default(),
         }
     }
 
@@ -258,9 +262,11 @@ impl Active {
         if self.journal.must_flush() {
             self.flush(inner).await?;
         }
+        let under_way = self.under_way.get_mut();
+        let under_way = under_way.unwrap_or_else(PoisonError::into_inner);
         tokio::select! {
             biased;
-            came = self.under_way.join_next_with_id() => {
+            came = under_way.next() => {
                 if let Some(came) = came {
                     self.came(inner, came);
                 }

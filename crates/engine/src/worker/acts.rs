@@ -1,13 +1,14 @@
 //! Acts under way: beginning them, and taking in what came of them.
 
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, PoisonError};
 
+use futures_util::FutureExt as _;
 use semel_act::{Failure, FailureClass, Outcome, Untraced};
 use semel_flow::Value;
 use semel_flow::model::{Action, Class, Step};
 use semel_ledger::{Fence, Time};
 use semel_store::store::random_bytes;
-use tokio::task::{Id, JoinError};
 
 use super::Active;
 use super::book::Gone;
@@ -32,7 +33,6 @@ pub(crate) enum For {
 }
 
 /// An act under way.
-#[derive(Clone)]
 pub(super) struct Errand {
     call: Arc<Call>,
     purpose: For,
@@ -116,45 +116,22 @@ impl Active {
             fence,
             began: inner.store.now(),
         };
-        let (inner, told) = (Arc::clone(inner), errand.clone());
-        let task = self.under_way.spawn(async move {
-            let task = &errand.call.task;
-            let outcome = match &slot {
-                Some(slot) => inner.perform.perform(task, slot).await,
-                None => inner.perform.perform(task, &Untraced).await,
-            };
+        let inner = Arc::clone(inner);
+        // Polled by the run's own task: what came is noted without a further turn in a queue.
+        let under_way = self.under_way.get_mut();
+        let under_way = under_way.unwrap_or_else(PoisonError::into_inner);
+        under_way.push(Box::pin(async move {
+            let outcome = perform(&inner, &errand.call, slot.as_ref()).await;
             Came {
                 errand,
                 slot,
                 outcome,
             }
-        });
-        self.errands.insert(task.id(), told);
+        }));
     }
 
-    /// An act has ended; or its task did, and then nobody knows what it did.
-    pub(super) fn came(&mut self, inner: &Arc<Inner>, came: Result<(Id, Came), JoinError>) {
-        let came = match came {
-            Ok((id, came)) => {
-                self.errands.remove(&id);
-                came
-            }
-            Err(error) => {
-                tracing::error!(%error, run = %self.identity.id, "an act ended badly");
-                let Some(errand) = self.errands.remove(&error.id()) else {
-                    return;
-                };
-                let message = "the step broke off inside Semel; this is a bug".to_owned();
-                Came {
-                    errand,
-                    slot: None,
-                    outcome: Outcome::Unknown {
-                        message,
-                        evidence: None,
-                    },
-                }
-            }
-        };
+    /// An act has ended.
+    pub(super) fn came(&mut self, inner: &Arc<Inner>, came: Came) {
         self.acting.remove(&came.errand.call.step);
         self.took_in(inner, came);
     }
@@ -298,6 +275,19 @@ impl Active {
             }),
         }
     }
+}
+
+/// Performs a call; if that breaks off inside, nobody knows what it did.
+async fn perform(inner: &Inner, call: &Call, slot: Option<&Slot>) -> Outcome {
+    let performing = match slot {
+        Some(slot) => inner.perform.perform(&call.task, slot),
+        None => inner.perform.perform(&call.task, &Untraced),
+    };
+    let outcome = AssertUnwindSafe(performing).catch_unwind().await;
+    outcome.unwrap_or_else(|_| Outcome::Unknown {
+        message: "the step broke off inside Semel; this is a bug".to_owned(),
+        evidence: None,
+    })
 }
 
 fn attempt<'a>(step: &'a Step, came: &'a Came) -> Attempt<'a> {

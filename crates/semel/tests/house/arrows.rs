@@ -65,7 +65,15 @@ const RULES: [Rule; 9] = [
     },
     Rule {
         name: "semel",
-        ours: &["semel-ledger", "semel-store", "semel-server"],
+        ours: &[
+            "semel-act",
+            "semel-engine",
+            "semel-flow",
+            "semel-ledger",
+            "semel-server",
+            "semel-steps",
+            "semel-store",
+        ],
         never: &[],
         nowhere: &[],
     },

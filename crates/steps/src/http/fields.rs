@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hyper::header::{HeaderName, HeaderValue};
 use semel_flow::Value;
+use semel_flow::size::{LARGEST, bytes};
 use semel_ledger::Millis;
 use semel_ledger::time::SpanError;
 
@@ -45,9 +46,7 @@ pub(super) enum FieldError {
     Span { field: String, source: SpanError },
     #[error("`{field}` is not a whole number from 0 to {most}")]
     Range { field: String, most: u32 },
-    #[error("`{field}` is over 16MiB, the most that is read of an answer")]
-    TooLarge { field: &'static str },
-    #[error("`{field}` is not a size; write a number with B, KiB or MiB, such as 4MiB")]
+    #[error("`{field}` is not a size up to 16MiB; write a number with B, KiB or MiB, such as 4MiB")]
     Size { field: &'static str },
     #[error("`{field}` is not a method; write letters, such as POST")]
     Method { field: &'static str },
@@ -194,11 +193,12 @@ pub(super) fn whole(field: &str, value: &Value, most: u32) -> Read<u32> {
 /// A size: bytes, or text such as `10MiB`.
 pub(super) fn size(field: &'static str, value: &Value) -> Read<usize> {
     let size = match value {
-        Value::Int(bytes) => usize::try_from(*bytes).ok(),
-        Value::Text(text) => semel_flow::size::bytes(text).and_then(|it| it.try_into().ok()),
+        Value::Int(bytes) => u64::try_from(*bytes).ok(),
+        Value::Text(text) => bytes(text),
         _ => None,
     };
-    size.filter(|bytes| *bytes > 0)
+    size.filter(|size| (1..=LARGEST).contains(size))
+        .and_then(|size| size.try_into().ok())
         .ok_or(FieldError::Size { field })
 }
 
@@ -212,15 +212,17 @@ mod tests {
             ("10MiB", 10 << 20),
             ("4KiB", 4096),
             ("7B", 7),
-            ("1GiB", 1 << 30),
+            ("16MiB", 16 << 20),
         ] {
             assert_eq!(size("limit", &Value::text(text)).unwrap(), bytes, "{text}");
         }
         assert_eq!(size("limit", &Value::Int(5)).unwrap(), 5);
-        for wrong in ["", "7", "MiB", "-1B", "1.5MiB", "2GiB"] {
+        for wrong in ["", "7", "MiB", "-1B", "1.5MiB", "17MiB"] {
             assert!(size("limit", &Value::text(wrong)).is_err(), "{wrong}");
         }
-        assert!(size("limit", &Value::Int(0)).is_err());
+        for wrong in [0, -1, (16 << 20) + 1] {
+            assert!(size("limit", &Value::Int(wrong)).is_err(), "{wrong}");
+        }
         assert!(size("limit", &Value::Bool(true)).is_err());
     }
 }

@@ -21,7 +21,6 @@ const REDIRECTS: u32 = 5;
 const MOST_REDIRECTS: u32 = 20;
 /// How long an answer may be if the file says nothing.
 const LIMIT: usize = 1 << 20;
-const MOST_LIMIT: usize = 16 << 20;
 /// How many pages are fetched if the file says nothing.
 const PAGES: u32 = 1000;
 const MOST_PAGES: u32 = 100_000;
@@ -209,9 +208,6 @@ fn terms(input: &Value, method: &Method, total: Duration) -> Read<Terms> {
         Some(value) => size("limit", value)?,
         None => LIMIT,
     };
-    if limit > MOST_LIMIT {
-        return Err(FieldError::TooLarge { field: "limit" });
-    }
     Ok(Terms {
         connect: timeout("connect")?.unwrap_or(CONNECT),
         first_byte: timeout("first_byte")?,
