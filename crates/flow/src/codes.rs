@@ -68,6 +68,8 @@ codes! {
     F019 "`${{ }}` where text is taken as it is"
     F020 "an address that cannot be called"
     F021 "a question that may change something"
+    F022 "two files have a flow of the same name"
+    F023 "two webhooks have the same path"
     K001 "a key depends on the current time"
     K002 "a key depends on randomness"
     K003 "a key depends on the run, the attempt or the delivery"

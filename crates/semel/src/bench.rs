@@ -4,13 +4,17 @@
 //! same disk, one after the other, so that the numbers can be compared with each other and with
 //! nothing else.
 
+mod aims;
 mod by_hand;
 mod disk;
+mod flowing;
+mod flows;
 mod growth;
 mod http;
 mod ledger;
 mod load;
 mod report;
+mod server;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,13 +22,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
-use semel_server::{App, Idle, Settings};
 use semel_store::{Location, Options, Store};
-use tokio::net::TcpListener;
 
 use ledger::Work;
 use load::{Bounds, Measured};
-use report::{Aim, Line, Report};
+use report::{Line, Report};
+use server::Server;
 
 /// Which way the ledger is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -92,7 +95,8 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
         time: plan.time,
         operations: u64::MAX,
     };
-    let steps = 1 + plan.callers.len() * (3 + 2 * Work::ALL.len()) + plan.entries.len();
+    let kinds = 3 + 2 * Work::ALL.len() + 2 * flows::Flowing::ALL.len();
+    let steps = 1 + plan.callers.len() * kinds + plan.entries.len();
     let progress = ProgressBar::new(steps as u64);
     progress.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
     let mut bench = Bench {
@@ -140,6 +144,7 @@ impl Bench {
             None => &reference_http,
         };
         let through_http = self.through_http(comparable).await?;
+        let flows = self.flows().await?;
         let growth = self.growth().await?;
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION"),
@@ -155,10 +160,11 @@ impl Bench {
             reference_http,
             through_store,
             through_http,
+            flows,
             growth,
             aims: Vec::new(),
         };
-        report.aims = aims(&report);
+        report.aims = aims::aims(&report);
         Ok(report)
     }
 
@@ -290,40 +296,6 @@ impl Bench {
     }
 }
 
-/// Semel itself, serving one ledger.
-struct Server {
-    target: http::Target,
-    stop: tokio::sync::oneshot::Sender<()>,
-    ended: tokio::task::JoinHandle<Result<(), semel_server::ServeError>>,
-}
-
-impl Server {
-    async fn start(store: Arc<Store>) -> anyhow::Result<Server> {
-        let (token, _) = semel_server::tokens::issue(&store, "bench").await?;
-        let (perform, secrets) = (Arc::new(Idle), Arc::new(Idle));
-        let app = App::new(store, Settings::default(), perform, secrets).await?;
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let target = http::Target {
-            address: listener.local_addr()?,
-            token: format!("Bearer {token}").into(),
-        };
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let ended = tokio::spawn(semel_server::serve(app, listener, async move {
-            let _ = stopped.await;
-        }));
-        Ok(Server {
-            target,
-            stop,
-            ended,
-        })
-    }
-
-    async fn stop(self) -> anyhow::Result<()> {
-        let _ = self.stop.send(());
-        Ok(self.ended.await??)
-    }
-}
-
 /// Every measured line against what it is compared to; PostgreSQL has one reference for all.
 fn line(work: Work, measured: Measured, reference: &[Measured]) -> Line {
     let same = report::at(measured.callers, reference)
@@ -343,47 +315,4 @@ fn schema(name: &str) -> String {
 fn in_schema(url: &str, schema: &str) -> String {
     let mark = if url.contains('?') { '&' } else { '?' };
     format!("{url}{mark}semel_schema={schema}")
-}
-
-fn aims(report: &Report) -> Vec<Aim> {
-    let mut aims = Vec::new();
-    let busy = |line: &&Line| line.measured.callers >= 64 && line.work != Work::Duplicates.name();
-    for line in report.through_store.iter().filter(busy) {
-        let name = format!(
-            "{} through the store, {} callers, of the ceiling",
-            line.work, line.measured.callers
-        );
-        let wanted = if report.store == "postgres" { 3.0 } else { 0.6 };
-        aims.extend(line.ratio.map(|ratio| Aim::at_least(name, wanted, ratio)));
-    }
-    for line in report
-        .through_http
-        .iter()
-        .filter(busy)
-        .filter(|_| report.store == "sqlite")
-    {
-        let name = format!(
-            "{} through HTTP, {} callers, of the bare handler",
-            line.work, line.measured.callers
-        );
-        aims.extend(line.ratio.map(|ratio| Aim::at_least(name, 0.75, ratio)));
-    }
-    if let (Some(small), Some(large)) = (report.growth.first(), report.growth.last())
-        && large.entries > small.entries
-    {
-        let (from, to) = (load::to_f64(small.entries), load::to_f64(large.entries));
-        let time = small.claim.per_second / large.claim.per_second;
-        let name = format!(
-            "time of a claim at {} entries over that at {}",
-            large.entries, small.entries
-        );
-        aims.push(Aim::at_most(name, to.log2() / from.log2(), time));
-        let memory = large.claim.memory_mb / small.claim.memory_mb;
-        let name = format!(
-            "memory at {} entries over that at {}",
-            large.entries, small.entries
-        );
-        aims.push(Aim::at_most(name, 1.5, memory));
-    }
-    aims
 }

@@ -7,22 +7,35 @@
 
 mod backup;
 mod bench;
+mod check;
 mod completions;
 mod config;
+mod deploy;
+mod diff;
 mod doctor;
 mod effect;
 mod explain;
+mod flows;
 mod ledger;
 mod once;
 mod receipts;
+mod release;
+mod releases;
 mod restore;
+mod rollback;
+mod schema;
 mod serve;
+mod steps;
 mod tokens;
+mod trigger;
+mod words;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, Flags, Name, has_credentials, has_password};
 use crate::failure::Failure;
+
+pub(crate) use words::words;
 
 /// Trigger it twice, retry it, crash it, re-run it. The world sees it once.
 #[derive(Debug, Parser)]
@@ -67,6 +80,13 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Check(check::Check),
+    Deploy(deploy::Deploy),
+    Flows(flows::Flows),
+    Releases(releases::Releases),
+    Diff(diff::Diff),
+    Rollback(rollback::Rollback),
+    Trigger(trigger::Trigger),
     Serve(serve::Serve),
     Once(once::Once),
     Ledger(ledger::Ledger),
@@ -77,6 +97,7 @@ pub(crate) enum Verb {
     Doctor(doctor::Doctor),
     Config(config::ConfigVerb),
     Explain(explain::Explain),
+    Schema(schema::Schema),
     Bench(bench::Bench),
     Completions(completions::Completions),
 }
@@ -135,14 +156,23 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
     flag(Name::Store, "--store", global.store);
     flag(Name::Server, "--server", global.server);
     flag(Name::Token, "--token-file", global.token_file);
-    if let Verb::Serve(serve) = &verb {
-        flags.extend(serve.flags());
+    match &verb {
+        Verb::Serve(serve) => flags.extend(serve.flags()),
+        Verb::Check(check) => flags.extend(check.flags()),
+        _ => {}
     }
     let context = Context {
         config: Config::load(flags)?,
         json,
     };
     match verb {
+        Verb::Check(verb) => verb.run(&context).await,
+        Verb::Deploy(verb) => verb.run(&context).await,
+        Verb::Flows(verb) => verb.run(&context).await,
+        Verb::Releases(verb) => verb.run(&context).await,
+        Verb::Diff(verb) => verb.run(&context).await,
+        Verb::Rollback(verb) => verb.run(&context).await,
+        Verb::Trigger(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,
         Verb::Once(verb) => verb.run(&context).await,
         Verb::Ledger(verb) => verb.run(&context).await,
@@ -153,6 +183,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Doctor(verb) => verb.run(&context).await,
         Verb::Config(verb) => verb.run(&context),
         Verb::Explain(verb) => verb.run(&context),
+        Verb::Schema(verb) => verb.run(&context),
         Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
     }

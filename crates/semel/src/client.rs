@@ -10,6 +10,7 @@
 mod address;
 mod answer;
 mod embedded;
+mod events;
 mod remote;
 
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use crate::failure::{Failure, refused};
 pub(crate) use address::{Query, base_url, guard, ledger, segment};
 pub(crate) use answer::{Answer, Call, Unreachable, or_null};
 use embedded::Embedded;
+pub(crate) use events::Events;
 use remote::Remote;
 
 /// How long a server that has the directory but does not answer yet (or any more) is waited for.
@@ -114,6 +116,14 @@ impl Client {
         }
     }
 
+    /// Asks one question.
+    pub(crate) async fn ask(&self, access: Access, call: Call) -> anyhow::Result<Answer> {
+        let session = self.connect(access).await?;
+        let answer = session.send(call).await?;
+        session.close().await?;
+        Ok(answer)
+    }
+
     /// Gets hold of the ledger.
     pub(crate) async fn connect(&self, access: Access) -> anyhow::Result<Session> {
         match &self.target {
@@ -198,6 +208,16 @@ impl Session {
             Session::Remote(remote) => remote.send(call).await,
             Session::Embedded(embedded) => embedded.send(call).await,
         }
+    }
+
+    /// Asks for something that goes on, and follows it.
+    #[expect(dead_code, reason = "the route that it follows is not there yet")]
+    pub(crate) async fn follow(&self, call: Call) -> anyhow::Result<Events> {
+        let (status, body) = match self {
+            Session::Remote(remote) => remote.open(call).await?,
+            Session::Embedded(embedded) => embedded.open_answer(call).await?,
+        };
+        Events::begin(status, body).await
     }
 
     /// Lets go of the ledger, with all that waits written.

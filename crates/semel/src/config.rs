@@ -4,7 +4,9 @@
 //! the names, and what the values mean together. The invariant: a setting is looked up here and
 //! nowhere else, so `semel config show --origin` tells the truth.
 
+mod destinations;
 mod file;
+mod name;
 mod secret;
 
 use std::collections::BTreeMap;
@@ -16,58 +18,9 @@ use semel_store::Location;
 
 use crate::failure::Failure;
 
+pub(crate) use destinations::{Destination, OTHERS};
+pub(crate) use name::Name;
 pub(crate) use secret::{Secret, has_credentials, has_password, redacted};
-
-/// Every setting, in the order in which they are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Name {
-    Data,
-    Store,
-    Server,
-    Token,
-    Listen,
-    Remember,
-    Keep,
-    Log,
-}
-
-impl Name {
-    pub(crate) const ALL: [Name; 8] = [
-        Name::Data,
-        Name::Store,
-        Name::Server,
-        Name::Token,
-        Name::Listen,
-        Name::Remember,
-        Name::Keep,
-        Name::Log,
-    ];
-
-    pub(crate) fn text(self) -> &'static str {
-        match self {
-            Name::Data => "data",
-            Name::Store => "store",
-            Name::Server => "server",
-            Name::Token => "token",
-            Name::Listen => "listen",
-            Name::Remember => "remember",
-            Name::Keep => "keep",
-            Name::Log => "log",
-        }
-    }
-
-    /// What it is called in a file. A token itself never stands in one, only where it is.
-    fn in_file(self) -> &'static str {
-        match self {
-            Name::Token => "token_file",
-            other => other.text(),
-        }
-    }
-
-    fn in_environment(self) -> String {
-        format!("SEMEL_{}", self.text().to_uppercase())
-    }
-}
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +53,12 @@ pub(crate) struct Setting {
 pub(crate) const SHORTEST: Millis = Millis::seconds(1);
 
 /// All settings that have a value.
-#[derive(Clone, Debug)]
-pub(crate) struct Config(BTreeMap<Name, Setting>);
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Config {
+    settings: BTreeMap<Name, Setting>,
+    /// By host; those of nearer files.
+    destinations: BTreeMap<String, (Destination, PathBuf)>,
+}
 
 /// What the command line says, by name of the setting.
 pub(crate) type Flags = Vec<(Name, &'static str, String)>;
@@ -130,7 +87,7 @@ impl Config {
     }
 
     fn gather(flags: Flags, around: &Surroundings<'_>) -> anyhow::Result<Config> {
-        let mut config = Config(BTreeMap::new());
+        let mut config = Config::default();
         for (name, flag, value) in flags {
             config.fill(name, value, Origin::Flag(flag));
         }
@@ -140,32 +97,34 @@ impl Config {
             }
         }
         for path in &around.files {
-            for found in file::read(path)? {
+            let contents = file::read(path)?;
+            for found in contents.settings {
                 let origin = Origin::File(path.clone(), found.line);
                 config.fill(found.name, found.value, origin);
             }
+            for destination in contents.destinations {
+                let of = config.destinations.entry(destination.host.clone());
+                of.or_insert_with(|| (destination, path.clone()));
+            }
         }
-        let home = default_data(around.environment);
-        for (name, value) in [
-            (Name::Data, home),
-            (Name::Listen, Some("127.0.0.1:7351".to_owned())),
-            (Name::Remember, Some("30d".to_owned())),
-            (Name::Keep, Some("30d".to_owned())),
-            (Name::Log, Some("info".to_owned())),
-        ] {
-            if let Some(value) = value {
-                config.fill(name, value, Origin::Default);
+        if let Some(home) = default_data(around.environment) {
+            config.fill(Name::Data, home, Origin::Default);
+        }
+        for name in Name::ALL {
+            if let Some(value) = name.default() {
+                config.fill(name, value.to_owned(), Origin::Default);
             }
         }
         Ok(config)
     }
 
     fn fill(&mut self, name: Name, value: String, origin: Origin) {
-        self.0.entry(name).or_insert(Setting { value, origin });
+        let of = self.settings.entry(name);
+        of.or_insert(Setting { value, origin });
     }
 
     pub(crate) fn setting(&self, name: Name) -> Option<&Setting> {
-        self.0.get(&name)
+        self.settings.get(&name)
     }
 
     pub(crate) fn text(&self, name: Name) -> Option<&str> {
@@ -228,6 +187,29 @@ impl Config {
             return Err(wrong(why).into());
         }
         Ok(span)
+    }
+
+    /// A whole number from 1 on.
+    pub(crate) fn count(&self, name: Name, most: usize) -> anyhow::Result<usize> {
+        let Some(setting) = self.setting(name) else {
+            return Ok(most);
+        };
+        let number = setting.value.parse().ok();
+        let number = number.filter(|number| (1..=most).contains(number));
+        number.ok_or_else(|| {
+            let (name, value, origin) = (name.text(), &setting.value, &setting.origin);
+            let message =
+                format!("{name} {value:?} is not a whole number from 1 to {most} ({origin})");
+            Failure::usage(message).into()
+        })
+    }
+
+    /// The limits of destinations that were named, with the place where they were.
+    pub(crate) fn destinations(&self) -> impl Iterator<Item = (&Destination, Origin)> {
+        let place = |path: &PathBuf, line| Origin::File(path.clone(), line);
+        self.destinations
+            .values()
+            .map(move |(it, path)| (it, place(path, it.line)))
     }
 
     /// The token to show to a server, if one was given: itself, or the file that holds it.

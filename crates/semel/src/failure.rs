@@ -127,7 +127,7 @@ pub(crate) fn tell(error: &anyhow::Error, json: bool) {
 }
 
 /// The error and its causes on one line; a cause that its error already quotes is not told twice.
-fn chain(error: &anyhow::Error) -> String {
+pub(crate) fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
         let said = cause.to_string();

@@ -21,6 +21,7 @@ mod config;
 mod csv;
 mod failure;
 mod files;
+mod flows;
 mod process;
 mod term;
 mod when;
@@ -36,7 +37,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Before anything can open a TLS connection; a second provider would be a defect of the build.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::parse_from(cli::words(std::env::args_os()));
     let json = cli.global.json;
     let code = match run(cli) {
         Ok(code) => code,

@@ -78,6 +78,10 @@ impl Paint {
         Paint(wanted() && std::io::stderr().is_terminal())
     }
 
+    pub(crate) fn is_on(self) -> bool {
+        self.0
+    }
+
     pub(crate) fn on(self, tone: Tone, text: &str) -> String {
         if !self.0 {
             return text.to_owned();
@@ -105,8 +109,8 @@ pub(crate) fn tone_of(word: &str) -> Tone {
     match word {
         "done" | "granted" | "first" => Tone::Good,
         "failed" | "conflict" => Tone::Bad,
-        "unknown" | "review" => Tone::Doubt,
-        "claimed" | "busy" => Tone::Busy,
+        "unknown" | "review" | "parked" | "guarded" => Tone::Doubt,
+        "claimed" | "busy" | "queued" | "running" | "retrying" | "waiting" | "keyed" => Tone::Busy,
         _ => Tone::Dim,
     }
 }

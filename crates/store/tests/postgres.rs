@@ -24,3 +24,6 @@ mod outage;
 mod proxy;
 #[path = "postgres/quiet.rs"]
 mod quiet;
+#[path = "postgres/run_cuts.rs"]
+mod run_cuts;
+mod shared;

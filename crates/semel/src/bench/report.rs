@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::flows::Flowing;
 use super::growth::Grown;
 use super::load::Measured;
 
@@ -16,6 +17,22 @@ pub(super) struct Line {
     /// Durable writes a second over those of the reference at as many callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ratio: Option<f64>,
+}
+
+/// Flows under one load, beside a server written by hand.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct FlowLine {
+    #[serde(skip)]
+    pub(super) flowing: Flowing,
+    pub(super) work: &'static str,
+    #[serde(flatten)]
+    pub(super) measured: Measured,
+    /// Processor time for each, load and destination included.
+    pub(super) cpu_us: f64,
+    pub(super) reference: Measured,
+    pub(super) reference_cpu_us: f64,
+    /// Of the server written by hand.
+    pub(super) ratio: f64,
 }
 
 /// Something aimed for.
@@ -61,6 +78,8 @@ pub(super) struct Report {
     pub(super) reference_http: Vec<Measured>,
     pub(super) through_store: Vec<Line>,
     pub(super) through_http: Vec<Line>,
+    /// Flows, each beside a server written by hand for the same work.
+    pub(super) flows: Vec<FlowLine>,
     pub(super) growth: Vec<Grown>,
     pub(super) aims: Vec<Aim>,
 }
@@ -129,6 +148,17 @@ impl Report {
         text.push_str("\nThrough HTTP (last column: of the bare handler)\n");
         for line in &self.through_http {
             text.push_str(&row(line.work, &line.measured, line.ratio));
+        }
+        if !self.flows.is_empty() {
+            text.push_str("\nFlows (last column: of a server written by hand for the same work)\n");
+        }
+        for line in &self.flows {
+            text.push_str(&row(line.work, &line.measured, Some(line.ratio)));
+            let (own, by_hand) = (line.cpu_us, line.reference_cpu_us);
+            let _ = writeln!(
+                text,
+                "    processor time each, with load and destination: {own:.0} µs; by hand {by_hand:.0} µs"
+            );
         }
         if !self.growth.is_empty() {
             text.push_str("\nClaims as the ledger grows\n");

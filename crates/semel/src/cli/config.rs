@@ -38,20 +38,27 @@ impl ConfigVerb {
                 let value = json!({"value": value, "origin": origin});
                 (name.text().to_owned(), value)
             };
-            let members: Map<String, Value> = settings.iter().map(member).collect();
+            let mut members: Map<String, Value> = settings.iter().map(member).collect();
+            let destinations = context.config.destinations().map(|(destination, origin)| {
+                let value = json!({"value": destination.text(), "origin": origin.to_string()});
+                (destination.host.clone(), value)
+            });
+            members.insert("destinations".to_owned(), destinations.collect());
             Context::print_json(&members)?;
             return Ok(0);
         }
+        let line = |name: &str, value: &str, from: Option<&Origin>| {
+            let from = from.filter(|_| origin).map(|from| format!("  ({from})"));
+            let from = from.unwrap_or_default();
+            print_line(&format!("{name:<15} {}{}", shown(value), shown(&from)));
+        };
         for (name, setting) in settings {
             let value = setting.map_or_else(|| "-".to_owned(), |s| visible(name, s));
-            let from = setting.filter(|_| origin).map(|setting| &setting.origin);
-            let from = from.map(|from| format!("  ({from})")).unwrap_or_default();
-            print_line(&format!(
-                "{:<10}{}{}",
-                name.text(),
-                shown(&value),
-                shown(&from)
-            ));
+            line(name.text(), &value, setting.map(|setting| &setting.origin));
+        }
+        for (destination, origin) in context.config.destinations() {
+            let name = format!("destinations.{:?}", destination.host);
+            line(&shown(&name), &destination.text(), Some(&origin));
         }
         Ok(0)
     }

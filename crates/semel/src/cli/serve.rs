@@ -5,26 +5,29 @@
 //! duties to `semel-server`.
 
 mod banner;
+mod folder;
+mod steps;
 mod token;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use semel_server::{App, Idle, ServeError, Settings};
+use semel_server::{App, ServeError, Settings};
 use semel_store::lock::DataLock;
 use semel_store::{Location, Options, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Context;
-use crate::config::{Flags, Name, parent, redacted};
+use crate::config::{Config, Flags, Name, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::files;
 
-/// Serve the guard API
+/// Serve the API, take triggers and run flows
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Serve {
@@ -37,6 +40,18 @@ pub(crate) struct Serve {
     /// How long inputs, results and receipts are kept in full [SEMEL_KEEP; default: 30d]
     #[arg(long, value_name = "SPAN")]
     keep: Option<String>,
+    /// Folder of flow files (*.yaml, *.yml) that are deployed at the start [SEMEL_FLOWS]
+    #[arg(long, value_name = "DIR")]
+    flows: Option<String>,
+    /// Deploy files of the folder again when they change; one with errors leaves what is live as it is
+    #[arg(long)]
+    watch: bool,
+    /// How many runs are worked on at a time [SEMEL_RUNS; default: 1024]
+    #[arg(long, value_name = "N")]
+    runs: Option<String>,
+    /// How long requests, and then acts of runs, may take to end at a stop [SEMEL_DRAIN; default: 30s]
+    #[arg(long, value_name = "SPAN")]
+    drain: Option<String>,
     /// What to log: error, warn, info, debug, trace [SEMEL_LOG; default: info]
     #[arg(long, value_name = "LEVEL")]
     log: Option<String>,
@@ -48,6 +63,7 @@ pub(crate) struct Serve {
 const AFTER_HELP: &str = "\
 EXAMPLE
   semel serve --data /var/lib/semel
+  semel serve --data /var/lib/semel --flows flows --watch
   semel serve --data /var/lib/semel --listen 0.0.0.0:7351 --remember 90d
   SEMEL_STORE_FILE=/run/secrets/store semel serve --data /var/lib/semel";
 
@@ -60,17 +76,33 @@ impl Serve {
             flag(Name::Remember, "--remember", &self.remember),
             flag(Name::Keep, "--keep", &self.keep),
             flag(Name::Log, "--log", &self.log),
+            flag(Name::Flows, "--flows", &self.flows),
+            flag(Name::Runs, "--runs", &self.runs),
+            flag(Name::Drain, "--drain", &self.drain),
         ]
         .into_iter()
         .flatten()
         .collect()
     }
 
+    /// The folder of flows, if one was named.
+    fn folder(&self, config: &Config) -> anyhow::Result<Option<PathBuf>> {
+        let folder = config.text(Name::Flows).map(PathBuf::from);
+        if self.watch && folder.is_none() {
+            return Err(Failure::usage("--watch needs a folder to watch")
+                .fix("semel serve --flows DIR --watch")
+                .into());
+        }
+        Ok(folder)
+    }
+
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<u8> {
         let config = &context.config;
         start_log(config.text(Name::Log).unwrap_or("info"), self.log_json)?;
         let (data, location) = (config.data()?, config.location()?);
-        let remember = config.span(Name::Remember)?;
+        let flows = self.folder(config)?;
+        let (steps, secrets) = steps::steps(config)?;
+        let settings = settings(config, &data)?;
         let options = Options {
             keep: config.span(Name::Keep)?,
             ..Options::default()
@@ -83,12 +115,10 @@ impl Serve {
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
         let token = token::provide(&store, &data).await?;
-        let settings = Settings {
-            remember,
-            data: Some(data.clone()),
-            ..Settings::default()
-        };
-        let app = App::new(Arc::clone(&store), settings, Arc::new(Idle), Arc::new(Idle)).await?;
+        let app = App::new(Arc::clone(&store), settings, Arc::new(steps), secrets).await?;
+        if let Some(folder) = &flows {
+            folder::deploy(&app, folder).await?;
+        }
         let stop = stop_signal()?;
         for lock in &mut locks {
             lock.announce(&notice(Some(address)))
@@ -108,7 +138,13 @@ impl Serve {
             Context::print_json(&shown.document())?;
         }
         shown.print();
+        let watching = flows
+            .filter(|_| self.watch)
+            .map(|folder| tokio::spawn(folder::watch(Arc::clone(&app), folder)));
         let served = semel_server::serve(app, listener, stop).await;
+        if let Some(watching) = watching {
+            watching.abort();
+        }
         for lock in &mut locks {
             let _ = lock.announce("");
         }
@@ -116,6 +152,19 @@ impl Serve {
         say!("semel: stopped");
         Ok(0)
     }
+}
+
+/// How many runs one node may be told to work on at a time.
+const MOST_RUNS: usize = 1_000_000;
+
+fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings> {
+    Ok(Settings {
+        remember: config.span(Name::Remember)?,
+        runs: config.count(Name::Runs, MOST_RUNS)?,
+        drain: Duration::from_millis(config.span(Name::Drain)?.0),
+        data: Some(data.to_owned()),
+        ..Settings::default()
+    })
 }
 
 /// Takes the data directory, and the database's if that is another.

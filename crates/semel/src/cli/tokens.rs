@@ -82,15 +82,10 @@ impl Tokens {
     }
 }
 
-async fn ask(client: &Client, access: Access, call: Call) -> anyhow::Result<crate::client::Answer> {
-    let session = client.connect(access).await?;
-    let answer = session.send(call).await?;
-    session.close().await?;
-    Ok(answer)
-}
-
 async fn list(client: &Client, json: bool) -> anyhow::Result<()> {
-    let answer = ask(client, Access::Existing, Call::get("/v1/tokens")).await?;
+    let answer = client
+        .ask(Access::Existing, Call::get("/v1/tokens"))
+        .await?;
     let listed: Listed = answer.read()?;
     if json {
         return Context::print_json(&listed);
@@ -134,7 +129,7 @@ async fn create(client: &Client, name: &str, out: Option<&Path>, json: bool) -> 
         "/v1/tokens".to_owned(),
         &json!({"name": name}),
     );
-    let mut token: Token = ask(client, Access::Create, call).await?.read()?;
+    let mut token: Token = client.ask(Access::Create, call).await?.read()?;
     let clear = token.clear.clone().unwrap_or_default();
     if let Some(out) = out {
         files::write_private(out, format!("{clear}\n").as_bytes())?;
@@ -155,7 +150,7 @@ async fn create(client: &Client, name: &str, out: Option<&Path>, json: bool) -> 
 
 async fn revoke(client: &Client, id: &str, json: bool) -> anyhow::Result<()> {
     let call = Call::delete(format!("/v1/tokens/{}", segment(id)));
-    let token: Token = ask(client, Access::Existing, call).await?.read()?;
+    let token: Token = client.ask(Access::Existing, call).await?.read()?;
     if json {
         return Context::print_json(&token);
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::response::Response;
 use http_body_util::BodyExt as _;
-use hyper::Request;
 use hyper::header::CONTENT_TYPE;
+use hyper::{Request, StatusCode};
 use semel_ledger::Millis;
 use semel_server::{App, Idle, Settings};
 use semel_store::lock::DataLock;
@@ -14,7 +15,8 @@ use semel_store::store::random_bytes;
 use semel_store::{Filter, Location, Options, Store};
 use tower::ServiceExt as _;
 
-use super::answer::{Answer, Call};
+use super::answer::{Answer, Call, IDEMPOTENCY_KEY};
+use super::events::Coming;
 use crate::failure::refused;
 
 /// A store that is open in this process, with the lock (if it is a file) under which it is.
@@ -46,8 +48,9 @@ impl Embedded {
             trusted: true,
             ..Settings::default()
         };
-        let (perform, secrets) = (Arc::new(Idle), Arc::new(Idle));
-        let app = App::new(Arc::clone(&store), settings, perform, secrets).await?;
+        // What is started here waits for a server.
+        let idle = Arc::new(Idle);
+        let app = App::new(Arc::clone(&store), settings, idle.clone(), idle).await?;
         Ok(Embedded {
             router: semel_server::router(app),
             store,
@@ -56,7 +59,23 @@ impl Embedded {
     }
 
     pub(super) async fn send(&self, call: Call) -> anyhow::Result<Answer> {
+        let response = self.call(call).await?;
+        let status = response.status();
+        let body = response.into_body().collect().await?.to_bytes();
+        Ok(Answer { status, body })
+    }
+
+    /// Asks, and gives the answer as it comes.
+    pub(super) async fn open_answer(&self, call: Call) -> anyhow::Result<(StatusCode, Coming)> {
+        let (head, body) = self.call(call).await?.into_parts();
+        Ok((head.status, body.map_err(Into::into).boxed_unsync()))
+    }
+
+    async fn call(&self, call: Call) -> anyhow::Result<Response> {
         let mut request = Request::builder().method(call.method).uri(call.path);
+        if let Some(key) = &call.idempotency_key {
+            request = request.header(IDEMPOTENCY_KEY, key);
+        }
         let body = match call.body {
             Some((kind, body)) => {
                 request = request.header(CONTENT_TYPE, kind);
@@ -64,10 +83,7 @@ impl Embedded {
             }
             None => Body::empty(),
         };
-        let response = self.router.clone().oneshot(request.body(body)?).await?;
-        let status = response.status();
-        let body = response.into_body().collect().await?.to_bytes();
-        Ok(Answer { status, body })
+        Ok(self.router.clone().oneshot(request.body(body)?).await?)
     }
 
     pub(super) async fn close(self) -> anyhow::Result<()> {

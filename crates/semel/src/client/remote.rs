@@ -6,13 +6,14 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
-use hyper::{Request, Uri};
+use hyper::{Request, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
-use super::answer::{Answer, Call, Unreachable};
+use super::answer::{Answer, Call, IDEMPOTENCY_KEY, Unreachable};
+use super::events::Coming;
 use crate::config::Secret;
 use crate::failure::Failure;
 
@@ -94,6 +95,9 @@ impl Remote {
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
+        if let Some(key) = &call.idempotency_key {
+            request = request.header(IDEMPOTENCY_KEY, key);
+        }
         let body = match call.body {
             Some((kind, body)) => {
                 request = request.header(CONTENT_TYPE, kind);
@@ -119,6 +123,17 @@ impl Remote {
             .map_err(|error| self.unreachable(&error.to_string()))?
             .to_bytes();
         Ok(Answer { status, body })
+    }
+
+    /// Asks, and gives the answer as it comes.
+    pub(super) async fn open(&self, call: Call) -> anyhow::Result<(StatusCode, Coming)> {
+        let asked = self.client.request(self.request(call)?);
+        let response = tokio::time::timeout(PATIENCE, asked)
+            .await
+            .map_err(|_| self.unreachable(&format!("no answer within {} s", PATIENCE.as_secs())))?
+            .map_err(|error| self.unreachable(&root(&error)))?;
+        let (head, body) = response.into_parts();
+        Ok((head.status, body.map_err(Into::into).boxed_unsync()))
     }
 
     fn unreachable(&self, why: &str) -> anyhow::Error {

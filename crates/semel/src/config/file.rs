@@ -1,4 +1,4 @@
-//! `semel.toml`: a flat table of settings; anything else in it is an error with its line.
+//! `semel.toml`: settings by name, some in tables; anything else in it is an error with its line.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use toml::de::{DeTable, DeValue};
 
 use super::Name;
+use super::destinations::{self, Destination};
 use crate::failure::Failure;
 
 /// One setting of a file.
@@ -17,11 +18,18 @@ pub(super) struct Found {
     pub(super) line: usize,
 }
 
-/// The settings of a file; none if there is no such file.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Found>> {
+/// What a file says.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) settings: Vec<Found>,
+    pub(super) destinations: Vec<Destination>,
+}
+
+/// What a file says; nothing if there is no such file.
+pub(super) fn read(path: &Path) -> anyhow::Result<Contents> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
         Err(error) => {
             return Err(error).with_context(|| format!("cannot read {}", path.display()));
         }
@@ -35,37 +43,65 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<Found>> {
     })
 }
 
-type Problem = (usize, String, Option<String>);
+/// A line, what is wrong there, and what to do.
+pub(super) type Problem = (usize, String, Option<String>);
 
-pub(super) fn parse(text: &str) -> Result<Vec<Found>, Problem> {
-    let line_at = |offset: usize| text[..offset.min(text.len())].matches('\n').count() + 1;
+/// The line of an offset.
+pub(super) fn line_at(text: &str, offset: usize) -> usize {
+    text[..offset.min(text.len())].matches('\n').count() + 1
+}
+
+pub(super) fn parse(text: &str) -> Result<Contents, Problem> {
     let table = DeTable::parse(text).map_err(|error| {
-        let line = error.span().map_or(1, |span| line_at(span.start));
+        let line = error.span().map_or(1, |span| line_at(text, span.start));
         (line, error.message().to_owned(), None)
     })?;
-    let mut found = Vec::new();
+    let mut contents = Contents::default();
     for (key, value) in table.get_ref() {
-        let line = line_at(key.span().start);
         let word: &str = key.get_ref();
-        let Some(name) = Name::ALL.into_iter().find(|name| name.in_file() == word) else {
-            return Err((
-                line,
-                format!("there is no setting {word:?}"),
-                Some(help(word)),
-            ));
-        };
-        let DeValue::String(value) = value.get_ref() else {
-            let problem = format!("{word} must be a text in quotes");
-            return Err((line, problem, None));
-        };
-        found.push(Found {
-            name,
-            value: value.clone().into_owned(),
-            line,
-        });
+        match (word, value.get_ref()) {
+            ("destinations", value) => {
+                contents.destinations = destinations::read(text, value, key.span().start)?;
+            }
+            // A table whose members are settings with a dot in their names.
+            ("outgoing", DeValue::Table(members)) => {
+                for (member, value) in members {
+                    let line = line_at(text, member.span().start);
+                    let word = format!("outgoing.{}", member.get_ref());
+                    contents
+                        .settings
+                        .push(setting(&word, value.get_ref(), line)?);
+                }
+            }
+            (word, value) => {
+                let line = line_at(text, key.span().start);
+                contents.settings.push(setting(word, value, line)?);
+            }
+        }
     }
-    found.sort_by_key(|setting| setting.line);
-    Ok(found)
+    contents.settings.sort_by_key(|setting| setting.line);
+    Ok(contents)
+}
+
+fn setting(word: &str, value: &DeValue<'_>, line: usize) -> Result<Found, Problem> {
+    let Some(name) = Name::ALL.into_iter().find(|name| name.in_file() == word) else {
+        let problem = format!("there is no setting {word:?}");
+        return Err((line, problem, Some(help(word))));
+    };
+    let value = match (name, value) {
+        (_, DeValue::String(text)) => text.clone().into_owned(),
+        (Name::Runs, DeValue::Integer(number)) => number.to_string(),
+        (Name::OutgoingAllow, DeValue::Array(ranges)) => {
+            let texts = ranges.iter().map(|range| match range.get_ref() {
+                DeValue::String(text) => Ok(text.as_ref()),
+                _ => Err((line, format!("{word} must hold texts in quotes"), None)),
+            });
+            texts.collect::<Result<Vec<_>, _>>()?.join(",")
+        }
+        (Name::Runs, _) => return Err((line, format!("{word} must be a whole number"), None)),
+        _ => return Err((line, format!("{word} must be a text in quotes"), None)),
+    };
+    Ok(Found { name, value, line })
 }
 
 fn help(word: &str) -> String {
@@ -74,11 +110,17 @@ fn help(word: &str) -> String {
                 that with token_file"
             .to_owned();
     }
-    let names = Name::ALL.map(Name::in_file);
-    let nearest = names.into_iter().min_by_key(|name| distance(word, name));
+    let mut names = Name::ALL.map(Name::in_file).to_vec();
+    names.push("destinations");
+    nearest(word, &names)
+}
+
+/// What was most likely meant, or all that there is.
+pub(super) fn nearest(word: &str, names: &[&str]) -> String {
+    let nearest = names.iter().min_by_key(|name| distance(word, name));
     match nearest.filter(|name| distance(word, name) <= 2) {
         Some(name) => format!("did you mean {name:?}?"),
-        None => format!("the settings are {}", names.join(", ")),
+        None => format!("there are {}", names.join(", ")),
     }
 }
 

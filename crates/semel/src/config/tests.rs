@@ -55,7 +55,7 @@ fn mistakes_in_a_file_are_told_with_line_and_help() {
     for (text, line, help) in [
         ("\nlistne = \"x\"", 2, "did you mean \"listen\"?"),
         ("keep = 30", 1, "text in quotes"),
-        ("colour = \"blue\"", 1, "the settings are data"),
+        ("colour = \"blue\"", 1, "there are data"),
         ("token = \"smt_x\"", 1, "token_file"),
         ("keep = \"1d\"\nkeep = \"2d\"", 2, "duplicate"),
     ] {
@@ -96,4 +96,76 @@ fn passwords_are_not_shown() {
         assert_eq!(redacted(address), text);
     }
     assert_eq!(format!("{:?}", Secret::new("smt_x")), "Secret(…)");
+}
+
+#[test]
+fn destinations_and_tables_are_read() {
+    let text = "runs = 7\n[outgoing]\nallow = [\"127.0.0.0/8\", \"::1\"]\n\
+                [destinations.\"API.example.com:8443\"]\nrate = \"10/s\"\nburst = 3\nconcurrency = 4\n\
+                [destinations.\"*\"]\nbreaker = false\nwait = \"5s\"\nqueue = 9\n\
+                [destinations.slow]\nrate = \"5/2m\"\nbreaker = \"3/1m\"\n";
+    let contents = file::parse(text).unwrap();
+    let found: Vec<_> = contents
+        .settings
+        .iter()
+        .map(|found| (found.name, found.value.as_str(), found.line))
+        .collect();
+    let allow = (Name::OutgoingAllow, "127.0.0.0/8,::1", 3);
+    assert_eq!(found, [(Name::Runs, "7", 1), allow]);
+    let shown: Vec<_> = contents
+        .destinations
+        .iter()
+        .map(|it| format!("{}:{} {}", it.line, it.host, it.text()))
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    4:api.example.com:8443 rate 10/s, burst 3, concurrency 4, queue 1024, wait 10s, breaker 20/10s
+    8:* concurrency 64, queue 9, wait 5s, breaker false
+    12:slow rate 5/2m, concurrency 64, queue 1024, wait 10s, breaker 3/1m
+    ");
+}
+
+#[test]
+fn mistakes_in_destinations_are_told_with_their_line() {
+    for (text, line, help) in [
+        ("destinations = 3", 1, "must be a table"),
+        ("[destinations]\nx = 3", 2, "must be a table"),
+        ("[destinations.\"https://x\"]", 1, "without https://"),
+        (
+            "[destinations.x]\nrat = \"1/s\"",
+            2,
+            "did you mean \"rate\"?",
+        ),
+        ("[destinations.x]\nrate = \"fast\"", 2, "\"10/s\""),
+        ("[destinations.x]\nrate = \"0/s\"", 2, "\"10/s\""),
+        ("[destinations.x]\nrate = \"1/0s\"", 2, "\"10/s\""),
+        (
+            "[destinations.x]\n\nconcurrency = 0",
+            3,
+            "from 1 to 1000000",
+        ),
+        (
+            "[destinations.x]\nconcurrency = \"4\"",
+            2,
+            "from 1 to 1000000",
+        ),
+        ("[destinations.x]\nwait = 10", 2, "such as \"10s\""),
+        (
+            "[destinations.x]\nbreaker = true",
+            2,
+            "\"20/10s\", or false",
+        ),
+        (
+            "[outgoing]\nalow = \"::1\"",
+            2,
+            "did you mean \"outgoing.allow\"?",
+        ),
+        ("[outgoing]\nallow = [1]", 2, "texts in quotes"),
+        ("runs = \"x\"\nruns = 1", 2, "duplicate"),
+        ("runs = true", 1, "must be a whole number"),
+    ] {
+        let (found, problem, fix) = file::parse(text).expect_err(text);
+        let said = format!("{problem} {}", fix.unwrap_or_default());
+        assert_eq!(found, line, "{text}: {said}");
+        assert!(said.contains(help), "{text}: {said}");
+    }
 }

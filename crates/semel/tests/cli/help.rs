@@ -2,8 +2,19 @@
 
 use crate::support::{Home, ends, stderr, stdout};
 
-const VERBS: [&[&str]; 18] = [
+const VERBS: &[&[&str]] = &[
     &[],
+    &["check"],
+    &["deploy"],
+    &["diff"],
+    &["flows"],
+    &["flows", "ls"],
+    &["flows", "show"],
+    &["flows", "retire"],
+    &["releases"],
+    &["rollback"],
+    &["schema"],
+    &["trigger"],
     &["serve"],
     &["once"],
     &["ledger"],
@@ -26,7 +37,7 @@ const VERBS: [&[&str]; 18] = [
 #[test]
 fn every_verb_shows_an_example() {
     let home = Home::new();
-    for verb in VERBS {
+    for &verb in VERBS {
         let output = home.run(&[verb, &["--help"]].concat());
         ends(&output, 0, &[]);
         let text = stdout(&output);

@@ -8,13 +8,16 @@
 #![allow(clippy::similar_names, reason = "server and served, token and taken")]
 
 mod backup;
+mod check;
 mod config;
+mod flows;
 mod help;
 mod killed;
 mod ledger;
 mod once;
 mod overlap;
 mod serve;
+mod sink;
 mod streams;
 mod support;
 mod through;

@@ -12,11 +12,13 @@
 mod client;
 mod cron;
 mod ended;
+mod flows;
 mod full;
 mod killed;
 mod load;
 mod node;
 mod nodes;
+mod sink;
 #[path = "../cli/support.rs"]
 #[allow(dead_code, reason = "shared with the tests of the command line")]
 mod support;

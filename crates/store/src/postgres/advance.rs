@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use semel_ledger::Time;
 use tokio_postgres::Error;
 
+use super::ask::Other;
 use super::columns::text;
 use super::pipeline::Pipeline;
-use super::plan::Other;
 use super::starts::Uses;
 use super::writer::Line;
 use crate::run::{Advance, Next, Place, RunId};

@@ -77,3 +77,18 @@ impl Ask {
             .chain(receipts.map(|receipt| receipt.effect.hash()))
     }
 }
+
+/// Whose change it is, and which of theirs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct By {
+    pub(super) caller: usize,
+    pub(super) place: usize,
+    pub(super) member: Option<Membership>,
+}
+
+/// A change that the database itself answers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Other<'a> {
+    pub(super) by: By,
+    pub(super) change: &'a Change,
+}

@@ -7,8 +7,9 @@ use std::collections::{HashSet, VecDeque};
 
 use semel_ledger::Time;
 
+use super::ask::{By, Other};
 use super::fault::Fault;
-use super::plan::{By, Other, Plan};
+use super::plan::Plan;
 use super::writer::Line;
 use super::{advance, nodes, releases, runs};
 use crate::change::{Answer, Change};

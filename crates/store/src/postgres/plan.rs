@@ -16,7 +16,7 @@ use crate::receipt::Receipt;
 use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::run::{Start, StartOutcome, Started};
 
-use super::ask::Ask;
+use super::ask::{Ask, By, Other};
 use super::ground::Ground;
 use super::row::Stamped;
 use super::starts::Starts;
@@ -38,21 +38,6 @@ pub(super) struct Plan<'a> {
     pub(super) members: Vec<Membership>,
     pub(super) now: Time,
     steps: usize,
-}
-
-/// Whose change it is, and which of theirs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct By {
-    pub(super) caller: usize,
-    pub(super) place: usize,
-    pub(super) member: Option<Membership>,
-}
-
-/// A change that the database itself answers.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Other<'a> {
-    pub(super) by: By,
-    pub(super) change: &'a Change,
 }
 
 /// One effect in a batch.

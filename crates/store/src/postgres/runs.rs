@@ -6,9 +6,9 @@ use semel_ledger::Time;
 use tokio_postgres::Error;
 use tokio_postgres::types::ToSql;
 
+use super::ask::Other;
 use super::columns::text;
 use super::pipeline::Pipeline;
-use super::plan::Other;
 use super::writer::Line;
 use crate::change::Change;
 use crate::node::Membership;

@@ -10,9 +10,9 @@ use semel_ledger::Time;
 use tokio_postgres::Error;
 use tokio_postgres::types::ToSql;
 
+use super::ask::By;
 use super::columns::text;
 use super::pipeline::{Pipeline, Place as Asked};
-use super::plan::By;
 use super::runs;
 use super::writer::Line;
 use crate::blob::BlobRef;

@@ -3,6 +3,7 @@
 use semel_store::{Location, OpenError, Options, Store};
 
 use crate::cluster::{Cluster, Place};
+use crate::shared::runs::start;
 
 async fn open(place: &Place) -> Result<Store, OpenError> {
     Store::open(&Location::Postgres(place.url()), Options::default()).await
@@ -26,6 +27,37 @@ async fn a_newer_schema_is_refused_and_left_alone() {
         ),
         "{refused:?}"
     );
+    place.drop_schema().await;
+}
+
+#[tokio::test]
+async fn a_database_of_the_first_schema_is_brought_up_to_date() {
+    let place = Place::new();
+    open(&place).await.unwrap().close().await.unwrap();
+    let client = place.client().await;
+    let first = include_str!("../../src/postgres/migrations/0001_ledger.sql");
+    let back = "DO $$ DECLARE old text := current_schema(); BEGIN \
+                EXECUTE 'DROP SCHEMA ' || old || ' CASCADE'; EXECUTE 'CREATE SCHEMA ' || old; END $$; \
+                CREATE TABLE migrations \
+                    (version bigint PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL); \
+                INSERT INTO migrations VALUES (1, 'ledger', now())";
+    client.batch_execute(back).await.unwrap();
+    client.batch_execute(first).await.unwrap();
+    let token = "INSERT INTO tokens (id, name, hash, created_at) VALUES ('tok_1', 'n', $1, 1)";
+    client
+        .execute(token, &[&[1u8; 32].as_slice()])
+        .await
+        .unwrap();
+
+    let store = open(&place).await.unwrap();
+    assert_eq!(store.tokens().await.unwrap().len(), 1);
+    store.start(start(1)).await.unwrap();
+    let row = client
+        .query_one("SELECT flow, state FROM run_list", &[])
+        .await;
+    let row = row.unwrap();
+    let shown: (&str, &str) = (row.get(0), row.get(1));
+    assert_eq!(shown, ("orders", "running"));
     place.drop_schema().await;
 }
 

@@ -57,6 +57,9 @@ async fn forward(
     armed: &AtomicBool,
     fire: &mpsc::UnboundedSender<()>,
 ) {
+    // Messages are passed on one by one; each must not wait for the answer to the one before.
+    client.set_nodelay(true).unwrap();
+    server.set_nodelay(true).unwrap();
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = server.into_split();
     let back = tokio::spawn(async move {

@@ -1,0 +1,47 @@
+//! How steps act on the world from this process: which addresses they may reach, how hard each
+//! destination may be pressed, where secrets come from.
+
+use std::sync::Arc;
+
+use semel_steps::{EnvSecrets, LimitSettings, OutgoingRules, Settings, Steps};
+
+use crate::config::{Config, Name, OTHERS};
+use crate::failure::Failure;
+
+/// The steps with the settings in force, and the secrets they use.
+pub(super) fn steps(config: &Config) -> anyhow::Result<(Steps, Arc<EnvSecrets>)> {
+    let secrets = EnvSecrets::read(std::env::vars_os()).map_err(|error| {
+        let why = std::error::Error::source(&error).map(|why| format!(": {why}"));
+        Failure::usage(format!("{error}{}", why.unwrap_or_default()))
+    })?;
+    let secrets = Arc::new(secrets);
+    let settings = Settings {
+        rules: rules(config)?,
+        limits: limits(config),
+        ..Settings::new(Arc::clone(&secrets) as Arc<_>)
+    };
+    Ok((Steps::new(settings), secrets))
+}
+
+fn rules(config: &Config) -> anyhow::Result<OutgoingRules> {
+    let Some(setting) = config.setting(Name::OutgoingAllow) else {
+        return Ok(OutgoingRules::default());
+    };
+    OutgoingRules::parse(&setting.value).map_err(|error| {
+        let (name, origin) = (Name::OutgoingAllow.text(), &setting.origin);
+        Failure::usage(format!("{name}: {error} ({origin})")).into()
+    })
+}
+
+fn limits(config: &Config) -> LimitSettings {
+    let mut settings = LimitSettings::default();
+    for (destination, _) in config.destinations() {
+        if destination.host == OTHERS {
+            settings.default = destination.limits;
+        } else {
+            let host = destination.host.clone();
+            settings.hosts.insert(host, destination.limits);
+        }
+    }
+    settings
+}

@@ -1,0 +1,82 @@
+//! What can be set, and what each setting is called where.
+
+/// Every setting, in the order in which they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Name {
+    Data,
+    Store,
+    Server,
+    Token,
+    Listen,
+    Remember,
+    Keep,
+    Log,
+    Flows,
+    Runs,
+    Drain,
+    OutgoingAllow,
+}
+
+impl Name {
+    pub(crate) const ALL: [Name; 12] = [
+        Name::Data,
+        Name::Store,
+        Name::Server,
+        Name::Token,
+        Name::Listen,
+        Name::Remember,
+        Name::Keep,
+        Name::Log,
+        Name::Flows,
+        Name::Runs,
+        Name::Drain,
+        Name::OutgoingAllow,
+    ];
+
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Name::Data => "data",
+            Name::Store => "store",
+            Name::Server => "server",
+            Name::Token => "token",
+            Name::Listen => "listen",
+            Name::Remember => "remember",
+            Name::Keep => "keep",
+            Name::Log => "log",
+            Name::Flows => "flows",
+            Name::Runs => "runs",
+            Name::Drain => "drain",
+            Name::OutgoingAllow => "outgoing.allow",
+        }
+    }
+
+    /// What it is called in a file, with its table before a dot. A token itself never stands in
+    /// one, only where it is.
+    pub(super) fn in_file(self) -> &'static str {
+        match self {
+            Name::Token => "token_file",
+            other => other.text(),
+        }
+    }
+
+    pub(super) fn in_environment(self) -> String {
+        format!("SEMEL_{}", self.text().replace('.', "_").to_uppercase())
+    }
+
+    /// What it is if nobody says; the data directory depends on the machine.
+    pub(super) fn default(self) -> Option<&'static str> {
+        match self {
+            Name::Listen => Some("127.0.0.1:7351"),
+            Name::Remember | Name::Keep => Some("30d"),
+            Name::Log => Some("info"),
+            Name::Runs => Some("1024"),
+            Name::Drain => Some("30s"),
+            Name::Data
+            | Name::Store
+            | Name::Server
+            | Name::Token
+            | Name::Flows
+            | Name::OutgoingAllow => None,
+        }
+    }
+}

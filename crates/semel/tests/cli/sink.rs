@@ -1,0 +1,94 @@
+//! A destination on this machine that writes down everything it is asked to do.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+/// What the destination does with a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Habit {
+    /// Does it and says so.
+    Obliging,
+    /// Refuses it.
+    Refusing,
+    /// Does it, and hangs up without a word.
+    Silent,
+}
+
+/// The destination.
+pub(crate) struct Sink {
+    pub(crate) url: String,
+    seen: Arc<Mutex<Vec<String>>>,
+    habit: Arc<Mutex<Habit>>,
+}
+
+impl Sink {
+    pub(crate) fn new() -> Sink {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::default();
+        let habit = Arc::new(Mutex::new(Habit::Obliging));
+        let (log, ways) = (Arc::clone(&seen), Arc::clone(&habit));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (log, ways) = (Arc::clone(&log), Arc::clone(&ways));
+                std::thread::spawn(move || attend(&stream.unwrap(), &log, &ways));
+            }
+        });
+        Sink { url, seen, habit }
+    }
+
+    pub(crate) fn becomes(&self, habit: Habit) {
+        *self.habit.lock().unwrap() = habit;
+    }
+
+    /// Every request that had an effect: `PATH BODY`.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn attend(stream: &TcpStream, seen: &Mutex<Vec<String>>, habit: &Mutex<Habit>) {
+    let mut reader = BufReader::new(stream);
+    while let Some((path, body)) = request(&mut reader) {
+        let habit = *habit.lock().unwrap();
+        if !matches!(habit, Habit::Refusing) {
+            seen.lock().unwrap().push(format!("{path} {body}"));
+        }
+        let (status, body) = match habit {
+            Habit::Obliging => ("200 OK", r#"{"id":"it-1"}"#),
+            Habit::Refusing => ("422 Unprocessable", r#"{"error":"no"}"#),
+            Habit::Silent => return,
+        };
+        let length = body.len();
+        let answer = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        let mut writer = stream;
+        if writer.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+/// The path and the body of the next request.
+fn request(reader: &mut BufReader<&TcpStream>) -> Option<(String, String)> {
+    let mut line = String::new();
+    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+    let path = line.split(' ').nth(1)?.to_owned();
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        reader.read_line(&mut header).ok()?;
+        let header = header.trim().to_ascii_lowercase();
+        if header.is_empty() {
+            break;
+        }
+        if let Some(value) = header.strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((path, String::from_utf8_lossy(&body).into_owned()))
+}
