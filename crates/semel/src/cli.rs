@@ -18,11 +18,14 @@ mod explain;
 mod flows;
 mod ledger;
 mod once;
+mod receipt;
 mod receipts;
 mod release;
 mod releases;
+mod rerun;
 mod restore;
 mod rollback;
+mod runs;
 mod schema;
 mod serve;
 mod steps;
@@ -87,6 +90,9 @@ pub(crate) enum Verb {
     Diff(diff::Diff),
     Rollback(rollback::Rollback),
     Trigger(trigger::Trigger),
+    Runs(runs::Runs),
+    Rerun(rerun::Rerun),
+    Receipt(receipt::Receipt),
     Serve(serve::Serve),
     Once(once::Once),
     Ledger(ledger::Ledger),
@@ -121,6 +127,11 @@ impl Context {
         crate::term::print_line(&serde_json::to_string_pretty(value)?);
         Ok(())
     }
+}
+
+/// Who is at the terminal, for the record.
+fn user() -> Option<String> {
+    std::env::var("USER").ok().filter(|user| !user.is_empty())
 }
 
 fn secret(flag: &str, fix: &str) -> anyhow::Error {
@@ -173,6 +184,9 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Diff(verb) => verb.run(&context).await,
         Verb::Rollback(verb) => verb.run(&context).await,
         Verb::Trigger(verb) => verb.run(&context).await,
+        Verb::Runs(verb) => verb.run(&context).await,
+        Verb::Rerun(verb) => verb.run(&context).await,
+        Verb::Receipt(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,
         Verb::Once(verb) => verb.run(&context).await,
         Verb::Ledger(verb) => verb.run(&context).await,

@@ -4,29 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::sink::Sink;
-use crate::support::{Home, ends, stdout, told, until};
-
-/// A flow that tells the destination of each signup.
-fn flow(sink: &Sink, step: &str) -> String {
-    format!(
-        "name: hello\non:\n  webhook: {{path: /hooks/signup, verify: none}}\nkey: signup/${{{{ event.id }}}}\n\
-         steps:\n  - id: {step}\n    http: {{post: {}/{step}, json: {{to: '${{{{ event.email }}}}'}}}}\n",
-        sink.url
-    )
-}
-
-/// A home whose server may reach this machine.
-fn home() -> Home {
-    let home = Home::new();
-    home.file("semel.toml", "[outgoing]\nallow = [\"127.0.0.0/8\"]\n");
-    fs::create_dir(home.path("flows")).unwrap();
-    home
-}
-
-fn event(id: &str) -> String {
-    json!({"id": id, "email": format!("{id}@example.com")}).to_string()
-}
+use crate::sink::{Sink, event, flow, home};
+use crate::support::{ends, stdout, told, until};
 
 #[test]
 fn a_trigger_twice_is_one_run() {
