@@ -345,7 +345,7 @@ pub fn write(happenings: &[Happening]) -> Box<str> {
 /// The happenings of one row.
 ///
 /// # Errors
-/// [`Unreadable`] if it was not written by [`write`].
+/// [`Unreadable`] if it was not written by [`write()`].
 pub fn read(at: u32, row: &str) -> Result<Vec<Happening>, Unreadable> {
     serde_json::from_str(row).map_err(|source| Unreadable { at, source })
 }

@@ -180,6 +180,10 @@ pub(crate) async fn work(inner: &Arc<Inner>, mut run: Active, called: &Notify) {
 
 impl Active {
     async fn go_on(&mut self, inner: &Arc<Inner>, called: &Notify) -> Result<More, Gone> {
+        // Before the next step, not only while one is waited for: acts may follow without a pause.
+        if has_mail(called).await {
+            self.fetch_mail(inner).await;
+        }
         let now = inner.store.now();
         if self.waits && self.state.cancelled.is_none() {
             let rest = Rest {
@@ -288,5 +292,14 @@ impl Active {
                 tracing::warn!(%error, "mail could not be read; it is when the run rests");
             }
         }
+    }
+}
+
+/// Whether mail came since it was last looked for.
+async fn has_mail(called: &Notify) -> bool {
+    tokio::select! {
+        biased;
+        () = called.notified() => true,
+        () = std::future::ready(()) => false,
     }
 }

@@ -125,13 +125,11 @@ pub(crate) fn unkeyed(incoming: &Incoming<'_>) -> Result<Key, Problem> {
 
 fn content_hash(incoming: &Incoming<'_>) -> Result<String, Problem> {
     let of = |canonical: &Canonical| hex(&Fingerprint::of(canonical).0[..16]);
-    match &incoming.canonical {
-        Some(canonical) => Ok(of(canonical)),
-        None => {
-            let canonical = incoming.event.to_canonical().map_err(|_| internal())?;
-            Ok(of(&canonical))
-        }
+    if let Some(canonical) = &incoming.canonical {
+        return Ok(of(canonical));
     }
+    let canonical = incoming.event.to_canonical();
+    canonical.as_ref().map(of).map_err(|_| internal())
 }
 
 /// The key under which another payload with the same key is filed: once for each content.

@@ -32,7 +32,10 @@ const PARAMETERS: [&str; 6] = ["event", "run", "scope", "flow", "key", "signed"]
 const RUNS: usize = 20;
 
 /// `GET /v1/proof`
-pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn get(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Response, Problem> {
     let query = Query::parse(request.uri().query(), &PARAMETERS)?;
     let signed = match query.one("signed")? {
         None | Some("false") => false,
@@ -59,7 +62,10 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Result
 }
 
 /// `GET /v1/proof/key`
-pub(crate) async fn key(State(app): State<Arc<App>>, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn key(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Response, Problem> {
     Query::parse(request.uri().query(), &[])?;
     let mut out = Object::new();
     sign::write_key(&app, &mut out)?;
@@ -88,7 +94,9 @@ impl Subject {
         let key = query.one("key")?.map(str::parse::<Key>).transpose()?;
         let effect = |name: &str, key| Ok::<_, Problem>(EffectId::new(Scope::new(name)?, key));
         match (event.or(run), scope, flow, key) {
-            (Some(id), None, None, None) if event.is_none() || run.is_none() => Ok(Subject::Run(id)),
+            (Some(id), None, None, None) if event.is_none() || run.is_none() => {
+                Ok(Subject::Run(id))
+            }
             (None, Some(scope), None, Some(key)) => Ok(Subject::Effect(effect(scope, key)?)),
             (None, None, Some(flow), Some(key)) => Ok(Subject::Flow(effect(flow, key)?)),
             _ => {
@@ -153,15 +161,15 @@ impl Found {
 
     async fn of_run(app: &App, id: RunId) -> Result<Found, Problem> {
         let store = &app.store;
-        let story = Story::load(store, id).await?;
-        let start = match show::start_effect(&story) {
+        let asked = Story::load(store, id).await?;
+        let start = match show::start_effect(&asked) {
             Some(effect) => Blocked::load(store, effect).await?,
             None => None,
         };
         let filter = RunFilter {
-            flow: Some(story.run.flow.to_string()),
-            key: Some(story.run.key.as_str().to_owned()),
-            parent: story.run.parent,
+            flow: Some(asked.run.flow.to_string()),
+            key: Some(asked.run.key.as_str().to_owned()),
+            parent: asked.run.parent,
             limit: RUNS,
             ..RunFilter::default()
         };
@@ -169,16 +177,17 @@ impl Found {
         runs.reverse();
         let mut effects: Vec<(Option<Arc<str>>, Blocked)> = Vec::new();
         for run in &runs {
-            let story = Story::load(store, run.id).await?;
-            for (Touched { step, .. }, blocked) in show::effects(store, &story).await? {
-                let known = |(_, other): &(_, Blocked)| other.record.effect == blocked.record.effect;
+            let told = Story::load(store, run.id).await?;
+            for (Touched { step, .. }, blocked) in show::effects(store, &told).await? {
+                let known =
+                    |(_, other): &(_, Blocked)| other.record.effect == blocked.record.effect;
                 if !effects.iter().any(known) {
                     effects.push((Some(step), blocked));
                 }
             }
         }
         Ok(Found {
-            first: runs.first().cloned().or(Some(story.run)),
+            first: runs.first().cloned().or(Some(asked.run)),
             runs,
             start,
             effects,

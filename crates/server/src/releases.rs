@@ -87,8 +87,7 @@ pub(crate) async fn list(
         return Err(flow_missing(&flow));
     }
     let mut out = Object::new();
-    out.text("flow", &flow)
-        .list("releases", &releases, |out, release| write(out, release));
+    out.text("flow", &flow).list("releases", &releases, write);
     Ok(out.respond(StatusCode::OK))
 }
 

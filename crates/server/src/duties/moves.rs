@@ -7,9 +7,9 @@ use tokio::sync::broadcast::error::RecvError;
 use crate::app::App;
 
 pub(super) async fn run(app: Arc<App>) {
-    let mut moves = app.engine.follow();
+    let mut followed = app.engine.follow();
     loop {
-        match moves.recv().await {
+        match followed.recv().await {
             Ok(moved) => app.metrics.moved(moved.state),
             Err(RecvError::Lagged(missed)) => tracing::debug!(missed, "moves were not counted"),
             // The engine lives as long as the app does.

@@ -106,10 +106,10 @@ pub(crate) fn start_effect(story: &Story) -> Option<EffectId> {
 /// The effects of a run's steps, as far as they are on record.
 pub(crate) async fn effects(
     store: &Store,
-    story: &Story,
+    told: &Story,
 ) -> Result<Vec<(Touched, Blocked)>, Problem> {
     let mut all = Vec::new();
-    for touched in story.effects().into_iter().take(EFFECTS) {
+    for touched in told.effects().into_iter().take(EFFECTS) {
         if let Some(blocked) = Blocked::load(store, touched.effect.clone()).await? {
             all.push((touched, blocked));
         }

@@ -77,11 +77,7 @@ impl Story {
             _ => None,
         });
         let named = |(name, _): &(&Arc<str>, &Kept)| ***name == *step;
-        reused
-            .chain(done)
-            .filter(named)
-            .last()
-            .map(|(_, result)| result)
+        reused.chain(done).rfind(named).map(|(_, result)| result)
     }
 
     /// The effects that its steps asked for or made, in order, each once.

@@ -184,8 +184,15 @@ fn opened(opening: &Opening) -> String {
             let planned = timestamp::text(opening.at).unwrap_or_default();
             format!("the tick of {planned}")
         }
-        (by, _, Some(from)) => format!("started by {}: {from}", by.name()),
-        (by, _, None) => format!("started by {}", by.name()),
+        (by, _, Some(from)) => format!("started by {}: {from}", starter(by)),
+        (by, _, None) => format!("started by {}", starter(by)),
+    }
+}
+
+fn starter(by: Origin) -> &'static str {
+    match by {
+        Origin::Manual => "hand",
+        by => by.name(),
     }
 }
 

@@ -154,11 +154,11 @@ impl Watching {
 }
 
 /// Waits until a run has moved on this node, or it is time to look.
-async fn moved(moves: &mut broadcast::Receiver<Moved>, run: RunId) {
+async fn moved(followed: &mut broadcast::Receiver<Moved>, run: RunId) {
     let hear = async {
         loop {
-            match moves.recv().await {
-                Ok(moved) if moved.run == run => return,
+            match followed.recv().await {
+                Ok(it) if it.run == run => return,
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => return,
                 Err(RecvError::Closed) => std::future::pending().await,

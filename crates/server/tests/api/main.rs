@@ -5,6 +5,7 @@
 )]
 
 mod access;
+mod again;
 mod bad_bodies;
 mod bad_fields;
 mod bad_keys;
@@ -12,12 +13,17 @@ mod claims;
 mod common;
 mod connection;
 mod deploying;
+mod described;
 mod guard;
 mod hooks;
 mod hooks_bad;
+mod hooks_signed;
 mod ledger;
 mod openapi;
 mod outside;
 mod overlap;
+mod proofs;
+mod runs;
 mod trigger;
+mod watching;
 mod working;

@@ -79,7 +79,7 @@ fn schema(path: &str, method: &str, answer: &Answer) -> Value {
     schema
 }
 
-fn fits(path: &str, method: &str, answer: &Answer) {
+pub(crate) fn fits(path: &str, method: &str, answer: &Answer) {
     let schema = schema(path, method, answer);
     let validator = jsonschema::validator_for(&schema).unwrap();
     let json = answer.json();

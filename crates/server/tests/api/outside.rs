@@ -1,6 +1,6 @@
 //! The world outside: a destination that counts what reaches it, and secrets.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use semel_act::{
@@ -28,7 +28,9 @@ pub(crate) struct Sink {
     arrived: watch::Sender<usize>,
     /// While true, nothing is answered.
     pub(crate) holds: watch::Sender<bool>,
-    pub(crate) mood: Mutex<Mood>,
+    mood: Mutex<Mood>,
+    /// How the next calls go, before its mood counts.
+    next: Mutex<VecDeque<Mood>>,
 }
 
 impl Default for Sink {
@@ -38,6 +40,7 @@ impl Default for Sink {
             arrived: watch::Sender::new(0),
             holds: watch::Sender::new(false),
             mood: Mutex::default(),
+            next: Mutex::default(),
         }
     }
 }
@@ -57,6 +60,11 @@ impl Sink {
     pub(crate) fn feels(&self, mood: Mood) {
         *self.mood.lock().unwrap() = mood;
     }
+
+    /// The next calls go like this, one by one.
+    pub(crate) fn then(&self, moods: &[Mood]) {
+        self.next.lock().unwrap().extend(moods);
+    }
 }
 
 impl Perform for Sink {
@@ -69,7 +77,8 @@ impl Perform for Sink {
             self.arrived.send_modify(|count| *count += 1);
             let mut holds = self.holds.subscribe();
             let _ = holds.wait_for(|holds| !holds).await;
-            let mood = *self.mood.lock().unwrap();
+            let next = self.next.lock().unwrap().pop_front();
+            let mood = next.unwrap_or(*self.mood.lock().unwrap());
             match mood {
                 Mood::Does => Outcome::Done(Answer {
                     names: Value::map([("status", Value::Int(200))]),

@@ -154,7 +154,9 @@ fn every_happening_has_its_line() {
         .map(|happening| {
             let entry = entry(Time(0), happening);
             let step = entry.step.as_deref().unwrap_or("-");
-            let next = entry.next_at.map_or(String::new(), |at| format!(" → {}", at.0));
+            let next = entry
+                .next_at
+                .map_or(String::new(), |at| format!(" → {}", at.0));
             format!("{:<10} {step:<4} {}{next}", entry.what, entry.text)
         })
         .collect();
