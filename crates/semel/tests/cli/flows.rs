@@ -254,6 +254,26 @@ fn a_folder_with_errors_is_not_served() {
 }
 
 #[test]
+fn a_secret_that_is_missing_is_named_at_the_start() {
+    let (home, sink) = (home(), Sink::new());
+    let with = "bearer: '${{ secrets.CHAT }}', json";
+    home.file("flows/hello.yaml", flow(&sink, "say").replace("json", with));
+    let (_, said) = home.serve(&["--flows", "flows"]).stop();
+    assert!(
+        said.contains("needs the secret CHAT") && said.contains("SEMEL_SECRET_CHAT_FILE"),
+        "{said}"
+    );
+    home.file("chat", "hidden-word\n");
+    let mut command = home.command(&["serve", "--flows", "flows", "--listen", "127.0.0.1:0"]);
+    command.env("SEMEL_SECRET_CHAT_FILE", home.path("gone"));
+    ends(
+        &command.output().unwrap(),
+        2,
+        &["SEMEL_SECRET_CHAT_FILE", "cannot be read"],
+    );
+}
+
+#[test]
 fn a_watched_folder_is_deployed_again() {
     let (home, sink) = (home(), Sink::new());
     home.file("flows/hello.yaml", flow(&sink, "say"));
