@@ -16,6 +16,7 @@ mod doctor;
 mod effect;
 mod explain;
 mod flows;
+mod graph;
 mod ledger;
 mod once;
 mod receipt;
@@ -104,6 +105,7 @@ pub(crate) enum Verb {
     Config(config::ConfigVerb),
     Explain(explain::Explain),
     Schema(schema::Schema),
+    Graph(graph::Graph),
     Bench(bench::Bench),
     Completions(completions::Completions),
 }
@@ -198,6 +200,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Config(verb) => verb.run(&context),
         Verb::Explain(verb) => verb.run(&context),
         Verb::Schema(verb) => verb.run(&context),
+        Verb::Graph(verb) => verb.run(&context),
         Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
     }

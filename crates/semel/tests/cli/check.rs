@@ -181,3 +181,31 @@ fn the_schema_is_printed_or_written() {
     );
     assert_eq!(stderr(&home.run(&["schema"])), "");
 }
+
+#[test]
+fn a_flow_is_drawn_as_text_and_as_a_picture() {
+    let home = Home::new();
+    let flow = "name: f\non: manual\nkey: k/${{ event.id }}\nsteps:\n  - id: act\n    http: {post: 'https://shop.example/act'}\n";
+    home.file("f.yaml", flow);
+    let drawn = stdout(&home.run(&["graph", "f.yaml"]));
+    assert!(
+        drawn.contains("act  guarded http POST shop.example/act"),
+        "{drawn}"
+    );
+    ends(
+        &home.run(&["graph", "f.yaml", "--svg", "f.svg"]),
+        0,
+        &["wrote f.svg"],
+    );
+    let svg = home.read("f.svg");
+    assert!(
+        svg.starts_with("<svg") && svg.contains(r#"data-step="act""#),
+        "{svg}"
+    );
+    home.file("bad.yaml", "name: f\nsteps: 5\n");
+    ends(
+        &home.run(&["graph", "bad.yaml"]),
+        1,
+        &["the flow has errors"],
+    );
+}

@@ -13,6 +13,7 @@ const VERBS: &[&[&str]] = &[
     &["flows", "retire"],
     &["releases"],
     &["rollback"],
+    &["graph"],
     &["schema"],
     &["trigger"],
     &["runs"],
