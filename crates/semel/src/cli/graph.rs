@@ -29,11 +29,9 @@ EXAMPLE
 impl Graph {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<u8> {
         let files = flows::read(&[self.file])?;
-        let drawable = files.iter().filter(|file| !file.has_errors());
-        let Some((file, flow)) = drawable
-            .filter_map(|file| Some((file, file.flow.as_ref()?)))
-            .next()
-        else {
+        let mut drawable = files.iter().filter(|file| !file.has_errors());
+        let found = drawable.find_map(|file| Some((file, file.flow.as_ref()?)));
+        let Some((file, flow)) = found else {
             for file in &files {
                 eprint!("{}", file.drawn(false));
             }
