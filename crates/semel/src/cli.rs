@@ -16,6 +16,7 @@ mod doctor;
 mod effect;
 mod explain;
 mod flows;
+mod graph;
 mod ledger;
 mod once;
 mod receipt;
@@ -54,6 +55,9 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 busy.
 
 EXAMPLE
+  semel serve --flows flows --watch
+  semel check flows/order.yaml
+  semel runs ls --state parked
   semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
   semel ledger ls --state unknown";
 
@@ -84,6 +88,7 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Check),
+    Graph(graph::Graph),
     Deploy(deploy::Deploy),
     Flows(flows::Flows),
     Releases(releases::Releases),
@@ -178,6 +183,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
     };
     match verb {
         Verb::Check(verb) => verb.run(&context).await,
+        Verb::Graph(verb) => verb.run(&context),
         Verb::Deploy(verb) => verb.run(&context).await,
         Verb::Flows(verb) => verb.run(&context).await,
         Verb::Releases(verb) => verb.run(&context).await,

@@ -8,6 +8,7 @@ const VERBS: &[&[&str]] = &[
     &["deploy"],
     &["diff"],
     &["flows"],
+    &["graph"],
     &["flows", "ls"],
     &["flows", "show"],
     &["flows", "retire"],
