@@ -55,6 +55,9 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 busy.
 
 EXAMPLE
+  semel serve --flows flows --watch
+  semel check flows/order.yaml
+  semel runs ls --state parked
   semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
   semel ledger ls --state unknown";
 
@@ -85,6 +88,7 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Check),
+    Graph(graph::Graph),
     Deploy(deploy::Deploy),
     Flows(flows::Flows),
     Releases(releases::Releases),
@@ -105,7 +109,6 @@ pub(crate) enum Verb {
     Config(config::ConfigVerb),
     Explain(explain::Explain),
     Schema(schema::Schema),
-    Graph(graph::Graph),
     Bench(bench::Bench),
     Completions(completions::Completions),
 }
@@ -180,6 +183,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
     };
     match verb {
         Verb::Check(verb) => verb.run(&context).await,
+        Verb::Graph(verb) => verb.run(&context),
         Verb::Deploy(verb) => verb.run(&context).await,
         Verb::Flows(verb) => verb.run(&context).await,
         Verb::Releases(verb) => verb.run(&context).await,
@@ -200,7 +204,6 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Config(verb) => verb.run(&context),
         Verb::Explain(verb) => verb.run(&context),
         Verb::Schema(verb) => verb.run(&context),
-        Verb::Graph(verb) => verb.run(&context),
         Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
     }

@@ -1,14 +1,16 @@
-//! `semel graph`: the picture of a flow, for a terminal or as SVG.
+//! `semel graph`: a flow as a picture.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use semel_flow::graph;
 use serde_json::json;
 
 use super::Context;
+use crate::failure::Failure;
 use crate::flows;
-use crate::term::print_line;
+use crate::term::{print_line, shown_lines};
 
 /// Draw a flow: what starts it, its steps with class and guard, branches, undo
 #[derive(Debug, Args)]
@@ -16,9 +18,12 @@ use crate::term::print_line;
 pub(crate) struct Graph {
     /// The flow file
     file: PathBuf,
-    /// Write an SVG picture to this file; without it, the picture is drawn as text
-    #[arg(long, value_name = "FILE")]
+    /// Write an SVG picture to this file, or to stdout with -
+    #[arg(long, value_name = "FILE|-")]
     svg: Option<PathBuf>,
+    /// Draw with signs of text [default without --svg]
+    #[arg(long, conflicts_with = "svg")]
+    text: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -28,29 +33,33 @@ EXAMPLE
 
 impl Graph {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<u8> {
-        let files = flows::read(&[self.file])?;
-        let mut drawable = files.iter().filter(|file| !file.has_errors());
-        let found = drawable.find_map(|file| Some((file, file.flow.as_ref()?)));
-        let Some((file, flow)) = found else {
-            for file in &files {
-                eprint!("{}", file.drawn(false));
-            }
-            say!("semel: the flow has errors; `semel check` says more");
-            return Ok(1);
+        if self.file.is_dir() {
+            let message = format!("{} is a folder; one file is drawn", self.file.display());
+            return Err(Failure::usage(message).into());
+        }
+        let files = flows::read(std::slice::from_ref(&self.file))?;
+        let file = files.first().context("no file was read")?;
+        let fix = format!("semel check {}", self.file.display());
+        let Some(flow) = &file.flow else {
+            let message = format!("{} cannot be read as a flow", file.name());
+            return Err(Failure::failed(message).fix(fix).into());
         };
-        let (svg, text) = (semel_flow::graph::svg(flow), semel_flow::graph::text(flow));
-        if let Some(out) = &self.svg {
-            let path = out.display();
-            std::fs::write(out, &svg).with_context(|| format!("cannot write {path}"))?;
+        if file.has_errors() {
+            say!("semel: warning: {} has errors: {fix}", file.name());
         }
         match &self.svg {
             _ if context.json => {
-                let document =
-                    json!({"flow": flow.name.it, "file": file.path, "text": text, "svg": svg});
-                Context::print_json(&document)?;
+                let (svg, text) = (graph::svg(flow), graph::text(flow));
+                Context::print_json(&json!({"flow": flow.name.it, "svg": svg, "text": text}))?;
             }
-            Some(out) => say!("semel: wrote {}", out.display()),
-            None => print_line(text.trim_end()),
+            None => print_line(shown_lines(&graph::text(flow)).trim_end_matches('\n')),
+            Some(out) if out == Path::new("-") => print_line(graph::svg(flow).trim_end()),
+            Some(out) => {
+                let path = out.display();
+                std::fs::write(out, graph::svg(flow))
+                    .with_context(|| format!("cannot write {path}"))?;
+                say!("semel: wrote {path}");
+            }
         }
         Ok(0)
     }
