@@ -63,7 +63,7 @@ pub(super) async fn follow(
     run: &str,
     mut tell: impl FnMut(&Event) -> anyhow::Result<bool>,
 ) -> anyhow::Result<Option<Ending>> {
-    let mut read = String::new();
+    let mut read = Place::default();
     let mut deadline = tokio::time::Instant::now() + PATIENCE;
     loop {
         match listen(client, run, &mut read, &mut tell).await {
@@ -87,6 +87,15 @@ pub(super) async fn follow(
     }
 }
 
+/// Up to where a run was followed.
+#[derive(Default)]
+struct Place {
+    /// The last entry that was read.
+    last: String,
+    /// A server was there to follow it.
+    served: bool,
+}
+
 /// What came over one connection.
 enum Heard {
     Nothing,
@@ -98,21 +107,22 @@ enum Heard {
 async fn listen(
     client: &Client,
     run: &str,
-    read: &mut String,
+    read: &mut Place,
     tell: &mut impl FnMut(&Event) -> anyhow::Result<bool>,
 ) -> anyhow::Result<Heard> {
     let session = client.connect(Access::Existing).await?;
-    check_worked_on(&session, run).await?;
+    check_worked_on(&session, run, read.served).await?;
+    read.served = !session.is_alone();
     let mut call = Call::get(path(run, "/watch"));
-    if !read.is_empty() {
-        call.header = Some((LAST_EVENT, read.clone()));
+    if !read.last.is_empty() {
+        call.header = Some((LAST_EVENT, read.last.clone()));
     }
     let mut events = session.follow(call).await?;
     let mut heard = Heard::Nothing;
     while let Some(event) = events.next().await? {
         heard = Heard::Something;
         if !event.id.is_empty() {
-            read.clone_from(&event.id);
+            read.last.clone_from(&event.id);
         }
         let goes_on = tell(&event)?;
         if event.name == "end" {
@@ -125,8 +135,9 @@ async fn listen(
     Ok(heard)
 }
 
-/// Without a server a run that is open would stay as it is for as long as it is looked at.
-async fn check_worked_on(session: &Session, run: &str) -> anyhow::Result<()> {
+/// Without a server a run that is open would stay as it is for as long as it is looked at. Where one
+/// was there a moment ago, it is likely starting again.
+async fn check_worked_on(session: &Session, run: &str, served: bool) -> anyhow::Result<()> {
     if !session.is_alone() {
         return Ok(());
     }
@@ -138,6 +149,9 @@ async fn check_worked_on(session: &Session, run: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!("the run is {}, and no server works on it", found.state);
+    if served {
+        return Err(Unreachable(message).into());
+    }
     Err(Failure::failed(message)
         .fix("start one: semel serve; semel runs show shows the run as it is")
         .into())
