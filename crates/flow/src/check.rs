@@ -14,6 +14,7 @@ mod keys;
 mod names;
 mod order;
 mod policy;
+mod secrets;
 mod table;
 mod trace;
 mod types;
@@ -28,6 +29,7 @@ use trace::Tracer;
 use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
+pub use secrets::secrets;
 pub use table::{Row, table};
 pub use volatile::mark_volatile;
 

@@ -16,13 +16,17 @@ mod doctor;
 mod effect;
 mod explain;
 mod flows;
+mod graph;
 mod ledger;
 mod once;
+mod receipt;
 mod receipts;
 mod release;
 mod releases;
+mod rerun;
 mod restore;
 mod rollback;
+mod runs;
 mod schema;
 mod serve;
 mod steps;
@@ -51,6 +55,9 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 busy.
 
 EXAMPLE
+  semel serve --flows flows --watch
+  semel check flows/order.yaml
+  semel runs ls --state parked
   semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
   semel ledger ls --state unknown";
 
@@ -81,12 +88,16 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Check),
+    Graph(graph::Graph),
     Deploy(deploy::Deploy),
     Flows(flows::Flows),
     Releases(releases::Releases),
     Diff(diff::Diff),
     Rollback(rollback::Rollback),
     Trigger(trigger::Trigger),
+    Runs(runs::Runs),
+    Rerun(rerun::Rerun),
+    Receipt(receipt::Receipt),
     Serve(serve::Serve),
     Once(once::Once),
     Ledger(ledger::Ledger),
@@ -121,6 +132,11 @@ impl Context {
         crate::term::print_line(&serde_json::to_string_pretty(value)?);
         Ok(())
     }
+}
+
+/// Who is at the terminal, for the record.
+fn user() -> Option<String> {
+    std::env::var("USER").ok().filter(|user| !user.is_empty())
 }
 
 fn secret(flag: &str, fix: &str) -> anyhow::Error {
@@ -167,12 +183,16 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
     };
     match verb {
         Verb::Check(verb) => verb.run(&context).await,
+        Verb::Graph(verb) => verb.run(&context),
         Verb::Deploy(verb) => verb.run(&context).await,
         Verb::Flows(verb) => verb.run(&context).await,
         Verb::Releases(verb) => verb.run(&context).await,
         Verb::Diff(verb) => verb.run(&context).await,
         Verb::Rollback(verb) => verb.run(&context).await,
         Verb::Trigger(verb) => verb.run(&context).await,
+        Verb::Runs(verb) => verb.run(&context).await,
+        Verb::Rerun(verb) => verb.run(&context).await,
+        Verb::Receipt(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,
         Verb::Once(verb) => verb.run(&context).await,
         Verb::Ledger(verb) => verb.run(&context).await,

@@ -25,9 +25,9 @@ use crate::config::{Config, Name, Origin, Secret, parent, redacted};
 use crate::failure::{Failure, refused};
 
 pub(crate) use address::{Query, base_url, guard, ledger, segment};
-pub(crate) use answer::{Answer, Call, Unreachable, or_null};
-use embedded::Embedded;
-pub(crate) use events::Events;
+pub(crate) use answer::{Answer, Call, IDEMPOTENCY_KEY, LAST_EVENT, Unreachable, or_null};
+use embedded::{Embedded, Opening};
+pub(crate) use events::{Event, Events};
 use remote::Remote;
 
 /// How long a server that has the directory but does not answer yet (or any more) is waited for.
@@ -130,7 +130,7 @@ impl Client {
             Target::Server { url, token } => Ok(Session::Remote(Remote::new(url, token.clone())?)),
             Target::Postgres(url) => {
                 let location = Location::Postgres(url.clone());
-                let embedded = Embedded::open(&location, None, self.remember, self.keep).await?;
+                let embedded = Embedded::open(&location, self.opening(None, None)).await?;
                 Ok(Session::Embedded(Box::new(embedded)))
             }
             Target::Data {
@@ -151,6 +151,15 @@ impl Client {
         }
     }
 
+    fn opening(&self, lock: Option<DataLock>, data: Option<PathBuf>) -> Opening {
+        Opening {
+            lock,
+            data,
+            remember: self.remember,
+            keep: self.keep,
+        }
+    }
+
     /// Looks in at a data directory: opens its file if no server has it, else goes to the server.
     async fn visit(
         &self,
@@ -163,8 +172,8 @@ impl Client {
             let notice = match DataLock::visit(&parent(database)).map_err(refused)? {
                 Visit::Free(lock) => {
                     let location = Location::Sqlite(database.to_owned());
-                    let embedded =
-                        Embedded::open(&location, Some(lock), self.remember, self.keep).await?;
+                    let opening = self.opening(Some(lock), Some(data.to_owned()));
+                    let embedded = Embedded::open(&location, opening).await?;
                     return Ok(Session::Embedded(Box::new(embedded)));
                 }
                 Visit::Served(notice) => notice,
@@ -211,13 +220,20 @@ impl Session {
     }
 
     /// Asks for something that goes on, and follows it.
-    #[expect(dead_code, reason = "the route that it follows is not there yet")]
     pub(crate) async fn follow(&self, call: Call) -> anyhow::Result<Events> {
         let (status, body) = match self {
             Session::Remote(remote) => remote.open(call).await?,
             Session::Embedded(embedded) => embedded.open_answer(call).await?,
         };
         Events::begin(status, body).await
+    }
+
+    /// Whether nobody else can work on the ledger as long as this session lives.
+    pub(crate) fn is_alone(&self) -> bool {
+        match self {
+            Session::Remote(_) => false,
+            Session::Embedded(embedded) => embedded.is_alone(),
+        }
     }
 
     /// Lets go of the ledger, with all that waits written.

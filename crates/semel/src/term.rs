@@ -30,6 +30,15 @@ pub(crate) fn escaped(name: &str, write: impl Fn(char) -> String) -> Cow<'_, str
     Cow::Owned(text)
 }
 
+/// A text as it may be shown, at most so many characters of it.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let text = shown(text);
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}
+
 /// As [`shown`], but line breaks and tabs stay: for texts of several lines.
 pub(crate) fn shown_lines(text: &str) -> String {
     text.split('\n')
@@ -107,10 +116,11 @@ fn wanted() -> bool {
 /// The tone of a state or verdict, so that both look alike everywhere.
 pub(crate) fn tone_of(word: &str) -> Tone {
     match word {
-        "done" | "granted" | "first" => Tone::Good,
-        "failed" | "conflict" => Tone::Bad,
-        "unknown" | "review" | "parked" | "guarded" => Tone::Doubt,
-        "claimed" | "busy" | "queued" | "running" | "retrying" | "waiting" | "keyed" => Tone::Busy,
+        "done" | "granted" | "first" | "live" | "reuse" => Tone::Good,
+        "failed" | "conflict" | "blocked" | "gave_up" => Tone::Bad,
+        "unknown" | "review" | "parked" | "guarded" | "ask" | "lost" => Tone::Doubt,
+        "claimed" | "busy" | "queued" | "running" | "retrying" | "waiting" | "keyed"
+        | "execute" => Tone::Busy,
         _ => Tone::Dim,
     }
 }
@@ -184,6 +194,8 @@ mod tests {
         ] {
             assert_eq!(shown(name), text);
         }
+        assert_eq!(shortened("abc", 3), "abc");
+        assert_eq!(shortened("äöü\x1b", 3), "äöü…");
         assert_eq!(shown_lines("a\tb\r\nc\x1b"), "a\tb\nc\\u{1b}");
     }
 }

@@ -38,6 +38,31 @@ pub(crate) fn short(text: &str) -> String {
     )
 }
 
+/// How long ago an instant of the API was, in its largest unit: `42s`, `5m`, `3h`, `12d`.
+pub(crate) fn age(text: &str) -> String {
+    let Ok(at) = text.parse::<Timestamp>() else {
+        return String::new();
+    };
+    let seconds = (wall_millis() - at.as_millisecond()).max(0) / 1000;
+    match seconds {
+        ..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// The day and the time of an instant of the API, to the millisecond.
+pub(crate) fn day_and_time(text: &str) -> (String, String) {
+    text.parse::<Timestamp>().map_or_else(
+        |_| (String::new(), crate::term::shown(text).into_owned()),
+        |at| {
+            let day = at.strftime("%Y-%m-%d").to_string();
+            (day, at.strftime("%H:%M:%S%.3f").to_string())
+        },
+    )
+}
+
 /// An instant in milliseconds, as the API writes it.
 pub(crate) fn rfc3339(millis: i64) -> String {
     Timestamp::from_millisecond(millis).map_or_else(|_| millis.to_string(), |at| at.to_string())
@@ -46,6 +71,25 @@ pub(crate) fn rfc3339(millis: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_and_times_are_short() {
+        for (ago, text) in [
+            (0, "0s"),
+            (59, "59s"),
+            (61, "1m"),
+            (7_300, "2h"),
+            (90_000, "1d"),
+            (-5, "0s"),
+        ] {
+            assert_eq!(age(&rfc3339(wall_millis() - ago * 1000)), text);
+        }
+        let (day, time) = day_and_time("2026-11-16T01:36:14.1Z");
+        assert_eq!(
+            (day.as_str(), time.as_str()),
+            ("2026-11-16", "01:36:14.100")
+        );
+    }
 
     #[test]
     fn times_are_read_in_three_spellings() {

@@ -85,7 +85,7 @@ impl Diff {
         let live = all.iter().find(|release| release.live);
         let to = match (&self.to, live) {
             (Some(name), _) => name,
-            (None, Some(live)) => &live.release,
+            (None, Some(live)) => &live.name,
             (None, None) => return Err(self.none_live().into()),
         };
         let before = || {
@@ -94,7 +94,7 @@ impl Diff {
         };
         let from = match (&self.from, before()) {
             (Some(name), _) => name,
-            (None, Some(before)) => &before.release,
+            (None, Some(before)) => &before.name,
             (None, None) => {
                 return Err(Failure::failed("there is only one release of this flow")
                     .fix("semel diff FILE compares it with a file")
@@ -125,14 +125,13 @@ impl Diff {
                 .into());
         };
         let name = flow.name.it.clone();
-        let from = match &self.from {
-            Some(from) => release::release(client, from).await?,
-            None => {
-                let all = release::releases(client, &name).await?;
-                let live = all.iter().find(|release| release.live);
-                let live = live.ok_or_else(|| self.none_live())?;
-                release::release(client, &live.release).await?
-            }
+        let from = if let Some(from) = &self.from {
+            release::release(client, from).await?
+        } else {
+            let all = release::releases(client, &name).await?;
+            let live = all.iter().find(|release| release.live);
+            let live = live.ok_or_else(|| self.none_live())?;
+            release::release(client, &live.name).await?
         };
         let to = Side {
             name: file.name(),

@@ -170,6 +170,7 @@ impl Receipts {
         let session = client.connect(Access::Existing).await?;
         let part = Part {
             path: "/v1/receipts",
+            place: "after",
             query: &self.query()?,
             after: self.after.clone(),
             limit: (!self.all).then_some(self.limit.into()),

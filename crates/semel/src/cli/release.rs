@@ -11,7 +11,8 @@ const DIGITS: usize = 12;
 /// A release, with its text if that was asked for.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Release {
-    pub(super) release: String,
+    #[serde(rename = "release")]
+    pub(super) name: String,
     pub(super) flow: String,
     pub(super) live: bool,
     pub(super) live_at: Option<String>,
@@ -24,7 +25,7 @@ pub(super) struct Release {
 impl Release {
     /// Its name, as far as it is needed to tell it from others.
     pub(super) fn short(&self) -> &str {
-        short(&self.release)
+        short(&self.name)
     }
 
     /// Whether it takes triggers, or ever did.

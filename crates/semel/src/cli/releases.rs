@@ -29,12 +29,11 @@ struct Live {
 impl Releases {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<u8> {
         let client = Client::new(&context.config)?;
-        let releases = match &self.flow {
-            Some(flow) => release::releases(&client, flow).await?,
-            None => {
-                let answer = client.ask(Access::Existing, Call::get("/v1/flows")).await?;
-                answer.read::<Live>()?.flows
-            }
+        let releases = if let Some(flow) = &self.flow {
+            release::releases(&client, flow).await?
+        } else {
+            let answer = client.ask(Access::Existing, Call::get("/v1/flows")).await?;
+            answer.read::<Live>()?.flows
         };
         if context.json {
             Context::print_json(&json!({"releases": releases}))?;

@@ -26,6 +26,7 @@ use super::Context;
 use crate::config::{Config, Flags, Name, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::files;
+use folder::Folder;
 
 /// Serve the API, take triggers and run flows
 #[derive(Debug, Args)]
@@ -115,32 +116,17 @@ impl Serve {
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
         let token = token::provide(&store, &data).await?;
-        let app = App::new(Arc::clone(&store), settings, Arc::new(steps), secrets).await?;
-        if let Some(folder) = &flows {
-            folder::deploy(&app, folder).await?;
+        let (perform, known) = (Arc::new(steps), Arc::clone(&secrets));
+        let app = App::new(Arc::clone(&store), settings, perform, known).await?;
+        let folder = flows.map(|path| Folder::new(path, &app, secrets));
+        if let Some(folder) = &folder {
+            folder.deploy().await?;
         }
         let stop = stop_signal()?;
-        for lock in &mut locks {
-            lock.announce(&notice(Some(address)))
-                .with_context(|| format!("cannot write to {}", data.display()))?;
-        }
-        let store_name = match config.text(Name::Store) {
-            Some(address) => redacted(address),
-            None => format!("sqlite:{}", data.join("semel.db").display()),
-        };
-        let shown = banner::Banner {
-            address,
-            data: &data,
-            store: &store_name,
-            token,
-        };
-        if context.json {
-            Context::print_json(&shown.document())?;
-        }
-        shown.print();
-        let watching = flows
-            .filter(|_| self.watch)
-            .map(|folder| tokio::spawn(folder::watch(Arc::clone(&app), folder)));
+        announce(&mut locks, address, &data)?;
+        tell(context, address, &data, token)?;
+        let watched = folder.filter(|_| self.watch).map(Folder::watch);
+        let watching = watched.map(tokio::spawn);
         let served = semel_server::serve(app, listener, stop).await;
         if let Some(watching) = watching {
             watching.abort();
@@ -152,6 +138,39 @@ impl Serve {
         say!("semel: stopped");
         Ok(0)
     }
+}
+
+/// Tells visitors of the directory where to go.
+fn announce(locks: &mut [DataLock], address: SocketAddr, data: &Path) -> anyhow::Result<()> {
+    for lock in locks {
+        lock.announce(&notice(Some(address)))
+            .with_context(|| format!("cannot write to {}", data.display()))?;
+    }
+    Ok(())
+}
+
+/// Tells the person at the terminal, and a script that asks, where to go.
+fn tell(
+    context: &Context,
+    address: SocketAddr,
+    data: &Path,
+    token: token::TokenFile,
+) -> anyhow::Result<()> {
+    let store = match context.config.text(Name::Store) {
+        Some(address) => redacted(address),
+        None => format!("sqlite:{}", data.join("semel.db").display()),
+    };
+    let shown = banner::Banner {
+        address,
+        data,
+        store: &store,
+        token,
+    };
+    if context.json {
+        Context::print_json(&shown.document())?;
+    }
+    shown.print();
+    Ok(())
 }
 
 /// How many runs one node may be told to work on at a time.

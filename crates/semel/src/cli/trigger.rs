@@ -6,10 +6,11 @@ use clap::Args;
 use hyper::Method;
 use semel_ledger::json::Canonical;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::Value;
 
 use super::Context;
-use crate::client::{Access, Answer, Call, Client, Query, segment};
+use super::runs::finish;
+use crate::client::{Access, Answer, Call, Client, IDEMPOTENCY_KEY, Query, segment};
 use crate::failure::{Exit, Failure};
 use crate::term::{print_line, shown};
 
@@ -28,14 +29,18 @@ pub(crate) struct Trigger {
     /// Run this release, which may be a draft, instead of the live one
     #[arg(long, value_name = "REL")]
     draft: Option<String>,
+    /// Wait until the run is over, or waits for a person; the exit code tells which
+    #[arg(long)]
+    wait: bool,
 }
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 started, or started before; 4 the key stood for another event.
+Exit codes: 0 started, or started before; 4 the key stood for another event. With --wait: 0 the run is
+done, 1 it failed or was cancelled, 3 it waits for a person.
 
 EXAMPLE
   semel trigger order-paid --key order-10492 --data @event.json
-  semel trigger order-paid --key order-10492 --data '{\"id\": 10492}'";
+  semel trigger order-paid --key order-10492 --data '{\"id\": 10492}' --wait";
 
 /// What became of it.
 #[derive(Debug, Deserialize)]
@@ -48,14 +53,25 @@ impl Trigger {
     pub(super) async fn run(self, context: &Context) -> anyhow::Result<u8> {
         let client = Client::new(&context.config)?;
         let answer = client.ask(Access::Existing, self.call()?).await?;
-        let found: Box<RawValue> = read(&answer)?;
-        let became: Became = serde_json::from_str(found.get())?;
-        if context.json {
-            print_line(found.get());
-        } else {
+        let mut document = read(&answer)?;
+        let became: Became = serde_json::from_value(document.clone())?;
+        if !context.json {
             self.tell(&became);
         }
-        Ok(0)
+        let mut exit = Exit::Done;
+        if let Some(run) = became.run.filter(|_| self.wait) {
+            let ending = finish(&client, &run).await?;
+            exit = ending.exit();
+            document["state"] = ending.state.as_str().into();
+            document["why"] = ending.why.as_str().into();
+            if !context.json {
+                say!("semel: {run} is {}", ending.text());
+            }
+        }
+        if context.json {
+            Context::print_json(&document)?;
+        }
+        Ok(exit.code())
     }
 
     fn call(&self) -> anyhow::Result<Call> {
@@ -68,7 +84,7 @@ impl Trigger {
         Ok(Call {
             method: Method::POST,
             body: body.map(|body| ("application/json", body.into())),
-            idempotency_key: Some(self.key.clone()),
+            header: Some((IDEMPOTENCY_KEY, self.key.clone())),
             ..Call::get(path)
         })
     }
@@ -86,7 +102,7 @@ impl Trigger {
             }
             "duplicate" => say!("semel: this key ran before, as {run}; nothing was started"),
             "skipped" => {
-                say!("semel: a run of {flow} is under way and it says skip; nothing was started")
+                say!("semel: a run of {flow} is under way and it says skip; nothing was started");
             }
             "stale" => say!("semel: something newer was applied before; nothing was started"),
             other => say!("semel: {}", shown(other)),
@@ -94,7 +110,7 @@ impl Trigger {
     }
 }
 
-fn read(answer: &Answer) -> anyhow::Result<Box<RawValue>> {
+fn read(answer: &Answer) -> anyhow::Result<Value> {
     answer
         .read()
         .map_err(|error| match error.downcast::<Failure>() {

@@ -13,7 +13,9 @@ use crate::failure::{Exit, Failure};
 use crate::term::shown;
 
 /// The header with the name under which the server does it once.
-pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// The header that says up to where events were read.
+pub(crate) const LAST_EVENT: &str = "last-event-id";
 
 /// One question.
 #[derive(Clone, Debug)]
@@ -22,8 +24,8 @@ pub(crate) struct Call {
     /// Path and query, escaped.
     pub(crate) path: String,
     pub(crate) body: Option<(&'static str, Bytes)>,
-    /// The name under which the server does it once.
-    pub(crate) idempotency_key: Option<String>,
+    /// A header of its own.
+    pub(crate) header: Option<(&'static str, String)>,
 }
 
 impl Call {
@@ -32,7 +34,7 @@ impl Call {
             method: Method::GET,
             path: path.into(),
             body: None,
-            idempotency_key: None,
+            header: None,
         }
     }
 
@@ -49,15 +51,6 @@ impl Call {
         Call {
             method,
             body: Some(("application/json", text.into())),
-            ..Call::get(path)
-        }
-    }
-
-    /// A change that needs no more than its path.
-    #[expect(dead_code, reason = "the routes that take it are not there yet")]
-    pub(crate) fn post(path: impl Into<String>) -> Call {
-        Call {
-            method: Method::POST,
             ..Call::get(path)
         }
     }
@@ -122,13 +115,29 @@ impl Answer {
         };
         let code = text("code").map(str::to_owned);
         let mut failure = Failure::new(exit_for(self.status, text("verdict")), shown(&message));
-        failure.fix = match (text("fix"), &code) {
-            (Some(fix), _) => Some(shown(fix).into_owned()),
-            (None, Some(code)) => Some(format!("semel explain {code}")),
-            (None, None) => None,
+        failure.fix = match (code.as_deref().and_then(fix_of), text("fix"), &code) {
+            (Some(fix), ..) => Some(fix.to_owned()),
+            (None, Some(fix), _) => Some(shown(fix).into_owned()),
+            (None, None, Some(code)) => Some(format!("semel explain {code}")),
+            (None, None, None) => None,
         };
         failure.code = code;
         failure
+    }
+}
+
+/// What to do at a shell, where the API's own advice speaks of requests.
+fn fix_of(code: &str) -> Option<&'static str> {
+    match code {
+        "flow_missing" => Some("semel flows ls lists what is live; semel deploy FILE deploys"),
+        "release_missing" => Some("semel releases FLOW lists them"),
+        "run_missing" => Some("semel runs ls lists them; what ended long ago is forgotten"),
+        "run_open" => {
+            Some("wait for it (semel runs watch), end it (cancel) or let it go on (resume)")
+        }
+        "run_over" => Some("semel rerun RUN --plan shows what doing it again would do"),
+        "effect_missing" => Some("semel ledger ls lists what is on record"),
+        _ => None,
     }
 }
 

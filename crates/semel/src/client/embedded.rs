@@ -1,5 +1,6 @@
 //! The API without a server: the same router, called in this process.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -15,7 +16,7 @@ use semel_store::store::random_bytes;
 use semel_store::{Filter, Location, Options, Store};
 use tower::ServiceExt as _;
 
-use super::answer::{Answer, Call, IDEMPOTENCY_KEY};
+use super::answer::{Answer, Call};
 use super::events::Coming;
 use crate::failure::refused;
 
@@ -25,16 +26,27 @@ pub(crate) struct Embedded {
     router: Router,
     store: Arc<Store>,
     /// Let go after the store is closed: fields are dropped in the order they stand in.
-    _lock: Option<DataLock>,
+    lock: Option<DataLock>,
+}
+
+/// How a store is opened.
+#[derive(Debug)]
+pub(super) struct Opening {
+    pub(super) lock: Option<DataLock>,
+    /// The data directory, if there is one: the key of signed proofs lies there.
+    pub(super) data: Option<PathBuf>,
+    pub(super) remember: Millis,
+    pub(super) keep: Millis,
 }
 
 impl Embedded {
-    pub(super) async fn open(
-        location: &Location,
-        lock: Option<DataLock>,
-        remember: Millis,
-        keep: Millis,
-    ) -> anyhow::Result<Embedded> {
+    pub(super) async fn open(location: &Location, how: Opening) -> anyhow::Result<Embedded> {
+        let Opening {
+            lock,
+            data,
+            remember,
+            keep,
+        } = how;
         let options = Options {
             keep,
             connections: 1,
@@ -46,6 +58,7 @@ impl Embedded {
             remember,
             // Whoever may open the file may do everything; a token would add nothing.
             trusted: true,
+            data,
             ..Settings::default()
         };
         // What is started here waits for a server.
@@ -54,7 +67,7 @@ impl Embedded {
         Ok(Embedded {
             router: semel_server::router(app),
             store,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -73,8 +86,8 @@ impl Embedded {
 
     async fn call(&self, call: Call) -> anyhow::Result<Response> {
         let mut request = Request::builder().method(call.method).uri(call.path);
-        if let Some(key) = &call.idempotency_key {
-            request = request.header(IDEMPOTENCY_KEY, key);
+        if let Some((name, value)) = &call.header {
+            request = request.header(*name, value);
         }
         let body = match call.body {
             Some((kind, body)) => {
@@ -86,11 +99,16 @@ impl Embedded {
         Ok(self.router.clone().oneshot(request.body(body)?).await?)
     }
 
+    /// Whether nobody else can work on the store as long as this is open.
+    pub(super) fn is_alone(&self) -> bool {
+        self.lock.is_some()
+    }
+
     pub(super) async fn close(self) -> anyhow::Result<()> {
         let Embedded {
             router,
             store,
-            _lock,
+            lock: _lock,
         } = self;
         drop(router);
         tidy(&store).await;

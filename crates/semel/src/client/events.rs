@@ -26,6 +26,8 @@ pub(crate) struct Events {
 pub(crate) struct Event {
     /// What kind; `message` if the server does not say.
     pub(crate) name: String,
+    /// Where it stands among those of its kind, as the server counts.
+    pub(crate) id: String,
     pub(crate) data: String,
 }
 
@@ -109,6 +111,7 @@ impl Lines {
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => value.clone_into(&mut self.event.name),
+            "id" => value.clone_into(&mut self.event.id),
             "data" => {
                 if !self.event.data.is_empty() {
                     self.event.data.push('\n');
@@ -155,8 +158,10 @@ mod tests {
 
     #[test]
     fn an_event_without_an_end_is_refused() {
-        let mut lines = Lines::default();
-        lines.held = vec![b'x'; MAX_EVENT + 1];
+        let mut lines = Lines {
+            held: vec![b'x'; MAX_EVENT + 1],
+            ..Lines::default()
+        };
         assert!(lines.take().is_err());
     }
 }

@@ -12,7 +12,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 
-use super::answer::{Answer, Call, IDEMPOTENCY_KEY, Unreachable};
+use super::answer::{Answer, Call, Unreachable};
 use super::events::Coming;
 use crate::config::Secret;
 use crate::failure::Failure;
@@ -95,8 +95,8 @@ impl Remote {
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
-        if let Some(key) = &call.idempotency_key {
-            request = request.header(IDEMPOTENCY_KEY, key);
+        if let Some((name, value)) = &call.header {
+            request = request.header(*name, value);
         }
         let body = match call.body {
             Some((kind, body)) => {

@@ -181,3 +181,40 @@ fn the_schema_is_printed_or_written() {
     );
     assert_eq!(stderr(&home.run(&["schema"])), "");
 }
+
+#[test]
+fn a_flow_is_drawn() {
+    let home = Home::new();
+    home.file("order.yaml", GOOD);
+    let drawn = home.run(&["graph", "order.yaml"]);
+    ends(&drawn, 0, &[]);
+    for says in ["order-paid", "webhook", "invoice", "keyed"] {
+        assert!(stdout(&drawn).contains(says), "{}", told(&drawn));
+    }
+    ends(
+        &home.run(&["graph", "order.yaml", "--svg", "order.svg"]),
+        0,
+        &["wrote order.svg"],
+    );
+    let printed = stdout(&home.run(&["graph", "order.yaml", "--svg", "-"]));
+    assert_eq!(printed.trim_end(), home.read("order.svg").trim_end());
+    assert!(printed.starts_with("<svg"), "{printed}");
+    let json = home.json(&["graph", "order.yaml", "--json"]);
+    assert_eq!(
+        json["text"].as_str().unwrap().trim_end(),
+        stdout(&drawn).trim_end()
+    );
+    home.file("bad.yaml", BAD);
+    ends(
+        &home.run(&["graph", "bad.yaml"]),
+        0,
+        &["bad.yaml has errors: semel check bad.yaml"],
+    );
+    home.file("none.yaml", "- 1\n");
+    ends(
+        &home.run(&["graph", "none.yaml"]),
+        1,
+        &["cannot be read as a flow"],
+    );
+    ends(&home.run(&["graph", "."]), 2, &["one file is drawn"]);
+}

@@ -101,3 +101,52 @@ fn protection_is_not_switched_off_by_a_span_of_nothing() {
     ends(&home.run(&words), 2, &["--remember", "1s to 3650d"]);
     assert_eq!(home.read("seen"), "");
 }
+
+#[test]
+fn settings_of_flows_are_told_with_their_origin() {
+    let home = Home::new();
+    home.file(
+        "semel.toml",
+        "flows = \"flows\"\nruns = 7\n[outgoing]\nallow = [\"10.0.0.0/8\", \"::1\"]\n\
+         [destinations.\"api.example.com\"]\nrate = \"10/s\"\nconcurrency = 4\n",
+    );
+    let output = home
+        .command(&["config", "show", "--origin"])
+        .env("SEMEL_DRAIN", "5s")
+        .output()
+        .unwrap();
+    let text = stdout(&output);
+    for says in [
+        "flows  (semel.toml:1)",
+        "7  (semel.toml:2)",
+        "5s  (environment SEMEL_DRAIN)",
+        "10.0.0.0/8,::1  (semel.toml:4)",
+        "destinations.\"api.example.com\" rate 10/s, concurrency 4",
+        "breaker 20/10s  (semel.toml:5)",
+    ] {
+        assert!(text.contains(says), "{says:?} is not in:\n{text}");
+    }
+    let json = home.json(&["config", "show", "--json"]);
+    let origin = &json["destinations"]["api.example.com"]["origin"];
+    assert_eq!(origin, "semel.toml:5", "{json}");
+}
+
+#[test]
+fn a_server_with_wrong_settings_does_not_start() {
+    let home = Home::new();
+    for (variable, value, says) in [
+        (
+            "SEMEL_RUNS",
+            "0",
+            "from 1 to 1000000 (environment SEMEL_RUNS)",
+        ),
+        ("SEMEL_RUNS", "many", "runs \"many\" is not a whole number"),
+        ("SEMEL_DRAIN", "soon", "drain \"soon\""),
+        ("SEMEL_OUTGOING_ALLOW", "10.0.0.0/40", "outgoing.allow: "),
+    ] {
+        let mut command = home.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let output = command.env(variable, value).output().unwrap();
+        ends(&output, 2, &[says]);
+    }
+    assert!(!home.data().join("semel.db").exists());
+}

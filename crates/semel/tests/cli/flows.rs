@@ -4,29 +4,8 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::sink::Sink;
-use crate::support::{Home, ends, stdout, told, until};
-
-/// A flow that tells the destination of each signup.
-fn flow(sink: &Sink, step: &str) -> String {
-    format!(
-        "name: hello\non:\n  webhook: {{path: /hooks/signup, verify: none}}\nkey: signup/${{{{ event.id }}}}\n\
-         steps:\n  - id: {step}\n    http: {{post: {}/{step}, json: {{to: '${{{{ event.email }}}}'}}}}\n",
-        sink.url
-    )
-}
-
-/// A home whose server may reach this machine.
-fn home() -> Home {
-    let home = Home::new();
-    home.file("semel.toml", "[outgoing]\nallow = [\"127.0.0.0/8\"]\n");
-    fs::create_dir(home.path("flows")).unwrap();
-    home
-}
-
-fn event(id: &str) -> String {
-    json!({"id": id, "email": format!("{id}@example.com")}).to_string()
-}
+use crate::sink::{Sink, event, flow, home};
+use crate::support::{ends, stdout, told, until};
 
 #[test]
 fn a_trigger_twice_is_one_run() {
@@ -271,6 +250,26 @@ fn a_folder_with_errors_is_not_served() {
     assert!(
         said.contains("flows/hello.yaml: hello is live as rel_"),
         "{said}"
+    );
+}
+
+#[test]
+fn a_secret_that_is_missing_is_named_at_the_start() {
+    let (home, sink) = (home(), Sink::new());
+    let with = "bearer: '${{ secrets.CHAT }}', json";
+    home.file("flows/hello.yaml", flow(&sink, "say").replace("json", with));
+    let (_, said) = home.serve(&["--flows", "flows"]).stop();
+    assert!(
+        said.contains("needs the secret CHAT") && said.contains("SEMEL_SECRET_CHAT_FILE"),
+        "{said}"
+    );
+    home.file("chat", "hidden-word\n");
+    let mut command = home.command(&["serve", "--flows", "flows", "--listen", "127.0.0.1:0"]);
+    command.env("SEMEL_SECRET_CHAT_FILE", home.path("gone"));
+    ends(
+        &command.output().unwrap(),
+        2,
+        &["SEMEL_SECRET_CHAT_FILE", "cannot be read"],
     );
 }
 

@@ -16,6 +16,8 @@ mod killed;
 mod ledger;
 mod once;
 mod overlap;
+mod readme;
+mod runs;
 mod serve;
 mod sink;
 mod streams;

@@ -4,6 +4,10 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use serde_json::json;
+
+use crate::support::Home;
+
 /// What the destination does with a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Habit {
@@ -91,4 +95,25 @@ fn request(reader: &mut BufReader<&TcpStream>) -> Option<(String, String)> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Some((path, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// A flow that tells the destination of each signup.
+pub(crate) fn flow(sink: &Sink, step: &str) -> String {
+    format!(
+        "name: hello\non:\n  webhook: {{path: /hooks/signup, verify: none}}\nkey: signup/${{{{ event.id }}}}\n\
+         steps:\n  - id: {step}\n    http: {{post: {}/{step}, json: {{to: '${{{{ event.email }}}}'}}}}\n",
+        sink.url
+    )
+}
+
+/// A home whose server may reach this machine.
+pub(crate) fn home() -> Home {
+    let home = Home::new();
+    home.file("semel.toml", "[outgoing]\nallow = [\"127.0.0.0/8\"]\n");
+    std::fs::create_dir(home.path("flows")).unwrap();
+    home
+}
+
+pub(crate) fn event(id: &str) -> String {
+    json!({"id": id, "email": format!("{id}@example.com")}).to_string()
 }

@@ -175,6 +175,32 @@ pub(crate) fn told(output: &Output) -> String {
     )
 }
 
+/// A text without what differs from run to run: ids, and every number.
+pub(crate) fn masked(text: &str) -> String {
+    let mut masked = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let id = ["run_", "evt_", "rel_", "rcp_"]
+            .iter()
+            .find(|id| rest.starts_with(**id));
+        let (shown, end) = if let Some(id) = id {
+            let digits = rest[id.len()..].find(|c: char| !c.is_ascii_hexdigit());
+            (
+                format!("{id}…"),
+                digits.map_or(rest.len(), |it| it + id.len()),
+            )
+        } else if first.is_ascii_digit() {
+            let digits = rest.find(|c: char| !c.is_ascii_digit());
+            ("N".to_owned(), digits.unwrap_or(rest.len()))
+        } else {
+            (first.to_string(), first.len_utf8())
+        };
+        masked += &shown;
+        rest = &rest[end..];
+    }
+    masked
+}
+
 /// Asserts the exit code, and that stderr says all of these.
 #[track_caller]
 pub(crate) fn ends(output: &Output, code: i32, says: &[&str]) {

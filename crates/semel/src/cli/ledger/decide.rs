@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::get::Effect;
 use crate::cli::effect::Named;
+use crate::cli::user;
 use crate::client::{Access, Call, Client, ledger};
 use crate::failure::Failure;
 use crate::term::{print_line, shown};
@@ -70,7 +71,6 @@ impl Decide {
     pub(super) async fn run(self, client: &Client, json: bool) -> anyhow::Result<u8> {
         let effect = self.effect.effect()?;
         let result = self.result.as_deref().map(read_json).transpose()?;
-        let user = || std::env::var("USER").ok().filter(|user| !user.is_empty());
         let by = self.by.clone().or_else(user);
         let body = Body {
             decision: self.decision,

@@ -46,6 +46,7 @@ impl Export {
         let mut out = std::io::BufWriter::new(std::io::stdout());
         let part = Part {
             path: "/v1/ledger",
+            place: "after",
             query: &|| self.filter.query(),
             after: None,
             limit: None,

@@ -111,6 +111,7 @@ impl Ls {
         let session = client.connect(Access::Existing).await?;
         let part = Part {
             path: "/v1/ledger",
+            place: "after",
             query: &|| self.filter.query(),
             after: self.after.clone(),
             limit: (!self.all).then_some(self.limit.into()),

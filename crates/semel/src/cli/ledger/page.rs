@@ -11,7 +11,7 @@ const MOST: usize = 1000;
 /// A page, with its rows as they were sent, so that numbers keep every digit.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Page {
-    #[serde(alias = "effects", alias = "receipts")]
+    #[serde(alias = "effects", alias = "receipts", alias = "runs")]
     pub(crate) rows: Vec<Box<RawValue>>,
     pub(crate) next: Option<String>,
 }
@@ -19,6 +19,8 @@ pub(crate) struct Page {
 /// Which part of a list.
 pub(crate) struct Part<'a> {
     pub(crate) path: &'a str,
+    /// What the place in the list is called.
+    pub(crate) place: &'static str,
     /// What is asked for, but for the place in the list.
     pub(crate) query: &'a dyn Fn() -> Query,
     pub(crate) after: Option<String>,
@@ -37,7 +39,7 @@ pub(crate) async fn pages(
     loop {
         let query = (part.query)()
             .with("limit", &left.min(MOST).to_string())
-            .with_some("after", after.as_deref());
+            .with_some(part.place, after.as_deref());
         let answer = session.send(Call::get(query.after(part.path))).await?;
         let page: Page = answer.read()?;
         left = left.saturating_sub(page.rows.len());

@@ -3,22 +3,23 @@
 
 use std::sync::Arc;
 
+use semel_act::Secrets;
 use semel_steps::{EnvSecrets, LimitSettings, OutgoingRules, Settings, Steps};
 
 use crate::config::{Config, Name, OTHERS};
 use crate::failure::Failure;
 
 /// The steps with the settings in force, and the secrets they use.
-pub(super) fn steps(config: &Config) -> anyhow::Result<(Steps, Arc<EnvSecrets>)> {
+pub(super) fn steps(config: &Config) -> anyhow::Result<(Steps, Arc<dyn Secrets>)> {
     let secrets = EnvSecrets::read(std::env::vars_os()).map_err(|error| {
         let why = std::error::Error::source(&error).map(|why| format!(": {why}"));
         Failure::usage(format!("{error}{}", why.unwrap_or_default()))
     })?;
-    let secrets = Arc::new(secrets);
+    let secrets: Arc<dyn Secrets> = Arc::new(secrets);
     let settings = Settings {
         rules: rules(config)?,
         limits: limits(config),
-        ..Settings::new(Arc::clone(&secrets) as Arc<_>)
+        ..Settings::new(Arc::clone(&secrets))
     };
     Ok((Steps::new(settings), secrets))
 }
