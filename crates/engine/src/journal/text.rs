@@ -44,12 +44,38 @@ pub(super) mod value {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use serde_json::value::RawValue;
 
+    /// A value that is written piece by piece: an event is written for every run, and a text of its
+    /// own in between would be made and read once more.
+    struct Written<'v>(&'v Value);
+
+    impl Serialize for Written<'_> {
+        fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+            match self.0 {
+                Value::Null => s.serialize_unit(),
+                Value::Bool(bool) => s.serialize_bool(*bool),
+                Value::Int(int) => s.serialize_i64(*int),
+                Value::Text(text) => s.serialize_str(text),
+                Value::List(items) => s.collect_seq(items.iter().map(Written)),
+                Value::Map(members) => {
+                    s.collect_map(members.iter().map(|(name, it)| (&**name, Written(it))))
+                }
+                // To the last digit, as it is spelt.
+                Value::Decimal(number) => {
+                    let raw = RawValue::from_string(number.as_str().to_owned());
+                    raw.map_err(serde::ser::Error::custom)?.serialize(s)
+                }
+                Value::Time(_) | Value::Span(_) | Value::Sealed(_) => {
+                    s.serialize_str(&self.0.shown())
+                }
+            }
+        }
+    }
+
     pub(in super::super) fn serialize<S: Serializer>(
         value: &Value,
         s: S,
     ) -> Result<S::Ok, S::Error> {
-        let raw = RawValue::from_string(value.to_json());
-        raw.map_err(serde::ser::Error::custom)?.serialize(s)
+        Written(value).serialize(s)
     }
 
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
@@ -168,5 +194,63 @@ pub(super) mod millis_option {
         d: D,
     ) -> Result<Option<Time>, D::Error> {
         Option::<i64>::deserialize(d).map(|millis| millis.map(Time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use semel_flow::Value;
+
+    use crate::journal::Kept;
+
+    fn values() -> impl Strategy<Value = Value> {
+        let number = "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{0,5}[1-9])?";
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(Value::Int),
+            number.prop_map(|text| Value::read(text.as_bytes()).expect("a number")),
+            any::<String>().prop_map(|text| Value::text(&text.replace('\0', ""))),
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            let members =
+                proptest::collection::btree_map("[a-z\"\\\\\n\u{8}]{0,4}", inner.clone(), 0..5);
+            prop_oneof![
+                proptest::collection::vec(inner, 0..5).prop_map(Value::list),
+                members.prop_map(Value::map),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(value in values()) {
+            let kept = Kept::Is(value.clone());
+            let text = serde_json::to_string(&kept).expect("JSON");
+            prop_assert_eq!(&text, &format!("{{\"is\":{}}}", value_text(&value)));
+            let read: Kept = serde_json::from_str(&text).expect("own text");
+            prop_assert_eq!(read, kept);
+        }
+    }
+
+    /// The same by way of a text of its own.
+    fn value_text(value: &Value) -> String {
+        let json: serde_json::Value = match value {
+            Value::Decimal(_) => return value.to_json(),
+            Value::List(items) => {
+                let items: Vec<String> = items.iter().map(value_text).collect();
+                return format!("[{}]", items.join(","));
+            }
+            Value::Map(members) => {
+                let members: Vec<String> = members
+                    .iter()
+                    .map(|(name, it)| format!("{}:{}", serde_json::json!(**name), value_text(it)))
+                    .collect();
+                return format!("{{{}}}", members.join(","));
+            }
+            other => serde_json::from_str(&other.to_json()).expect("JSON"),
+        };
+        json.to_string()
     }
 }

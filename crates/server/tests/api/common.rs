@@ -84,12 +84,17 @@ impl World {
     }
 
     pub(crate) async fn with(settings: Settings) -> World {
+        World::on(&Location::Memory, settings).await
+    }
+
+    /// On a store of one's choice.
+    pub(crate) async fn on(location: &Location, settings: Settings) -> World {
         let clock = Arc::new(ManualClock::at(START));
         let options = Options {
             clock: Some(Arc::clone(&clock) as _),
             ..Options::default()
         };
-        let store = Store::open(&Location::Memory, options).await.unwrap();
+        let store = Store::open(location, options).await.unwrap();
         let store = Arc::new(store);
         let (token, _) = tokens::issue(&store, "tests").await.unwrap();
         let (sink, vault) = (Arc::new(Sink::default()), Arc::new(Vault::default()));

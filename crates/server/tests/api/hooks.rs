@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use semel_store::Location;
 use semel_store::run::RunState;
 use serde_json::json;
 
@@ -50,7 +51,17 @@ async fn an_event_is_accepted_and_its_run_is_done() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_storm_of_one_event_starts_one_run() {
-    let world = Arc::new(Working::new().await);
+    storm(&Location::Memory).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_storm_of_one_event_starts_one_run_on_disk() {
+    let directory = tempfile::tempdir().unwrap();
+    storm(&Location::Sqlite(directory.path().join("semel.db"))).await;
+}
+
+async fn storm(location: &Location) {
+    let world = Arc::new(Working::on(location).await);
     world.deploy(SIGNUP).await;
     let deliveries = (0..200).map(|_| {
         let world = Arc::clone(&world);

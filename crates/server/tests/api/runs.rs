@@ -61,6 +61,8 @@ async fn a_run_is_shown_with_its_event_steps_timeline_and_effects() {
             .hook("/hooks/order", json!({"id":"a","amount":21}))
             .await;
     }
+    let pay = "/v1/once/order%2Fpay/order?part=a&part=pay";
+    world.call("POST", pay, "").await;
     world.store.write_receipts().await.unwrap();
     let it = shown(&world, &run).await;
     assert_eq!(it["run"], run);
@@ -96,6 +98,7 @@ async fn a_run_is_shown_with_its_event_steps_timeline_and_effects() {
     assert_eq!(lines[0], "opened -");
     assert_eq!(lines.iter().filter(|line| *line == "blocked -").count(), 3);
     for line in [
+        "blocked pay",
         "done sum",
         "claimed pay",
         "done pay",
@@ -254,6 +257,10 @@ async fn a_decision_lets_the_run_go_on_that_waited_for_it() {
     let run = ordered(&world, "a").await;
     let it = shown(&world, &run).await;
     assert_eq!(it["state"], "parked", "{it}");
+    world.store.write_receipts().await.unwrap();
+    let it = shown(&world, &run).await;
+    let others = |line: &String| line.starts_with("blocked");
+    assert!(!whats(&it).iter().any(others), "its own second try");
     assert_eq!(it["steps"][1]["phase"], "parked");
     assert_eq!(it["effects"][0]["state"], "review");
     world.sink.feels(Mood::Does);
@@ -272,4 +279,39 @@ async fn a_decision_lets_the_run_go_on_that_waited_for_it() {
     assert_eq!(world.sink.seen(), urls, "paid once");
     let again = world.call("POST", path, &say).await;
     assert_eq!(again.status, 200, "said again, nothing more happens");
+}
+
+#[tokio::test]
+async fn a_decision_is_told_to_who_held_it_and_to_who_was_refused() {
+    let world = World::new().await;
+    world.deploy(ORDER).await;
+    let mut runs = Vec::new();
+    for id in ["a", "b", "c"] {
+        let answer = world
+            .hook("/hooks/order", json!({"id":id,"amount":1}))
+            .await;
+        runs.push(run_of(&answer));
+    }
+    let claim = json!({"lease":"1s","owner":runs[0]});
+    world.granted("/v1/guard/s/k", &claim).await;
+    world.pass("2s");
+    let refused = json!({"owner":runs[1]});
+    let unknown = world.call("POST", "/v1/guard/s/k", &refused).await;
+    assert_eq!(unknown.gist(), "409 unknown");
+    let mail = async |run: &str| {
+        let id = semel_store::run::RunId::parse(run).unwrap();
+        let loaded = world.store.load_run(id).await.unwrap().unwrap();
+        loaded.mail.len()
+    };
+    let say = json!({"decision":"failed","note":"not there","by":"ada"});
+    for _ in 0..2 {
+        let decided = world.call("POST", "/v1/ledger/s/k/decide", &say).await;
+        assert_eq!(decided.status, 200, "{}", decided.text());
+        let told = [
+            mail(&runs[0]).await,
+            mail(&runs[1]).await,
+            mail(&runs[2]).await,
+        ];
+        assert_eq!(told, [1, 1, 0], "once each");
+    }
 }

@@ -4,6 +4,8 @@ use std::ops::Deref;
 
 use axum::body::Body;
 use axum::http::StatusCode;
+use semel_server::Settings;
+use semel_store::Location;
 use semel_store::run::{Run, RunId, RunState};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -26,7 +28,12 @@ impl Deref for Working {
 
 impl Working {
     pub(crate) async fn new() -> Working {
-        let world = World::new().await;
+        Working::on(&Location::Memory).await
+    }
+
+    /// On a store of one's choice.
+    pub(crate) async fn on(location: &Location) -> Working {
+        let world = World::on(location, Settings::default()).await;
         world.store.join("tests").await.unwrap();
         world.app.engine().recover(true).await.unwrap();
         let duties = world.app.engine().duties();
