@@ -10,7 +10,7 @@ use serde_json::json;
 use super::Context;
 use crate::failure::Failure;
 use crate::flows;
-use crate::term::{Paint, print_line, shown_lines};
+use crate::term::{print_line, shown_lines};
 
 /// Draw a flow: what starts it, its steps with class and guard, branches, undo
 #[derive(Debug, Args)]
@@ -39,18 +39,18 @@ impl Graph {
         }
         let files = flows::read(std::slice::from_ref(&self.file))?;
         let file = files.first().context("no file was read")?;
-        let Some(flow) = file.flow.as_ref().filter(|_| !file.has_errors()) else {
-            let drawn = file.drawn(Paint::stderr().is_on());
-            say!("{}", drawn.trim_end());
-            let message = format!("{} is not drawn: the flow has errors", file.name());
-            return Err(Failure::failed(message).into());
+        let fix = format!("semel check {}", self.file.display());
+        let Some(flow) = &file.flow else {
+            let message = format!("{} cannot be read as a flow", file.name());
+            return Err(Failure::failed(message).fix(fix).into());
         };
+        if file.has_errors() {
+            say!("semel: warning: {} has errors: {fix}", file.name());
+        }
         match &self.svg {
             _ if context.json => {
                 let (svg, text) = (graph::svg(flow), graph::text(flow));
-                let name = &flow.name.it;
-                let document = json!({"flow": name, "file": file.path, "text": text, "svg": svg});
-                Context::print_json(&document)?;
+                Context::print_json(&json!({"flow": flow.name.it, "svg": svg, "text": text}))?;
             }
             None => print_line(shown_lines(&graph::text(flow)).trim_end_matches('\n')),
             Some(out) if out == Path::new("-") => print_line(graph::svg(flow).trim_end()),

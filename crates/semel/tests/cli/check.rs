@@ -183,35 +183,38 @@ fn the_schema_is_printed_or_written() {
 }
 
 #[test]
-fn a_flow_is_drawn_as_text_and_as_a_picture() {
+fn a_flow_is_drawn() {
     let home = Home::new();
-    let flow = "name: f\non: manual\nkey: k/${{ event.id }}\nsteps:\n  - id: act\n    http: {post: 'https://shop.example/act'}\n";
-    home.file("f.yaml", flow);
-    let drawn = stdout(&home.run(&["graph", "f.yaml"]));
-    assert!(
-        drawn.contains("act  guarded http POST shop.example/act"),
-        "{drawn}"
-    );
+    home.file("order.yaml", GOOD);
+    let drawn = home.run(&["graph", "order.yaml"]);
+    ends(&drawn, 0, &[]);
+    for says in ["order-paid", "webhook", "invoice", "keyed"] {
+        assert!(stdout(&drawn).contains(says), "{}", told(&drawn));
+    }
     ends(
-        &home.run(&["graph", "f.yaml", "--svg", "f.svg"]),
+        &home.run(&["graph", "order.yaml", "--svg", "order.svg"]),
         0,
-        &["wrote f.svg"],
+        &["wrote order.svg"],
     );
-    let svg = home.read("f.svg");
-    let printed = stdout(&home.run(&["graph", "f.yaml", "--svg", "-"]));
-    assert_eq!(printed.trim_end(), svg.trim_end());
-    let json = home.json(&["graph", "f.yaml", "--json"]);
-    assert_eq!(json["svg"], svg);
-    assert_eq!(json["text"].as_str().unwrap().trim_end(), drawn.trim_end());
-    assert!(
-        svg.starts_with("<svg") && svg.contains(r#"data-step="act""#),
-        "{svg}"
+    let printed = stdout(&home.run(&["graph", "order.yaml", "--svg", "-"]));
+    assert_eq!(printed.trim_end(), home.read("order.svg").trim_end());
+    assert!(printed.starts_with("<svg"), "{printed}");
+    let json = home.json(&["graph", "order.yaml", "--json"]);
+    assert_eq!(
+        json["text"].as_str().unwrap().trim_end(),
+        stdout(&drawn).trim_end()
     );
-    home.file("bad.yaml", "name: f\nsteps: 5\n");
+    home.file("bad.yaml", BAD);
     ends(
         &home.run(&["graph", "bad.yaml"]),
+        0,
+        &["bad.yaml has errors: semel check bad.yaml"],
+    );
+    home.file("none.yaml", "- 1\n");
+    ends(
+        &home.run(&["graph", "none.yaml"]),
         1,
-        &["F005", "the flow has errors"],
+        &["cannot be read as a flow"],
     );
     ends(&home.run(&["graph", "."]), 2, &["one file is drawn"]);
 }
