@@ -97,7 +97,8 @@ mod tests {
         assert_eq!(whole("1970-01-02"), 86_400_000);
         assert_eq!(whole("1970-01-01T00:00:01.5Z"), 1_500);
         assert_eq!(whole("1970-01-01T01:00:00+01:00"), 0);
-        let ago = wall_millis() - whole("2h");
+        let then = whole("2h");
+        let ago = wall_millis() - then;
         assert!((7_200_000..7_260_000).contains(&ago), "{ago}");
         for wrong in ["2026-13-01", "yesterday", "", "12", "2026-02-30"] {
             let error = read(wrong).expect_err(wrong);

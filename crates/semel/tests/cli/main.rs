@@ -11,6 +11,7 @@ mod backup;
 mod check;
 mod config;
 mod flows;
+mod folder;
 mod help;
 mod killed;
 mod ledger;
