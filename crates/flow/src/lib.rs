@@ -29,6 +29,7 @@ pub mod schedule;
 mod schema;
 pub mod size;
 pub mod value;
+mod written;
 mod yaml;
 
 pub use check::{Abandoned, Row, abandoned, check, mark_volatile, table};

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::index::blocks;
-use super::table::{flow_key, key_text, written};
 use crate::expr::ast::{Ast, Node};
 use crate::expr::{Expr, Template};
 use crate::model::{Action, Block, Flow, Step};
+use crate::written;
 
 /// Done keys that a new release would not find again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn similarity(old: &Step, new: &Step) -> u8 {
 /// Everything that the ledger keeps of a flow, by scope.
 fn identities(flow: &Flow) -> BTreeMap<String, Identity<'_>> {
     let mut all = BTreeMap::new();
-    let key = flow_key(flow);
+    let key = written::flow_key(flow);
     let run = Identity {
         step: None,
         meaning: meaning(
@@ -137,7 +137,7 @@ fn collect<'f>(
     for step in block {
         let mut inner = (run.0.to_owned(), run.1.to_owned());
         if let Action::ForEach(each) = &step.action {
-            let key = written(&each.key);
+            let key = written::template(&each.key);
             let meaning = meaning(flow, &key, each.key.exprs().map(Expr::ast));
             inner = (key.clone(), meaning.clone());
             let identity = Identity {
@@ -148,12 +148,12 @@ fn collect<'f>(
             all.entry(step.scope_name(flow)).or_insert(identity);
         } else if step.class().has_effect() {
             let meaning = match &step.key {
-                Some(key) => meaning(flow, &written(key), key.exprs().map(Expr::ast)),
+                Some(key) => meaning(flow, &written::template(key), key.exprs().map(Expr::ast)),
                 None => below(run.1, &step.id.it),
             };
             let identity = Identity {
                 step: Some(step),
-                key: key_text(step, run.0),
+                key: written::step_key(step, run.0),
                 meaning,
             };
             all.entry(step.scope_name(flow)).or_insert(identity);

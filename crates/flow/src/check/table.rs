@@ -2,8 +2,8 @@
 
 use super::index::blocks;
 use super::policy::{TIMEOUT, longest, retry_of, rounded, window};
-use crate::expr::{Part, Template};
 use crate::model::{Action, Block, Class, Flow, Kind, OnUnknown, Step};
+use crate::written;
 
 /// What there is to know about a step before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Row {
 #[must_use]
 pub fn table(flow: &Flow) -> Vec<Row> {
     let mut rows = Vec::new();
-    let key = flow_key(flow);
+    let key = written::flow_key(flow);
     Rows {
         flow,
         on_failure: false,
@@ -50,31 +50,6 @@ pub fn table(flow: &Flow) -> Vec<Row> {
     rows
 }
 
-/// The key of a step's effect as text: its own, or that of the run around it and its id.
-pub(super) fn key_text(step: &Step, run: &str) -> String {
-    match &step.key {
-        Some(key) => written(key),
-        None => format!("{run}/{}", step.id.it),
-    }
-}
-
-/// The key of a run as text.
-pub(super) fn flow_key(flow: &Flow) -> String {
-    match &flow.key {
-        Some(key) => written(key),
-        None => "<the trigger's key>".to_owned(),
-    }
-}
-
-/// A template as it is written.
-pub(super) fn written(template: &Template) -> String {
-    let parts = template.parts.iter().map(|part| match part {
-        Part::Text(text) => text.to_string(),
-        Part::Expr(expr) => format!("${{{{ {} }}}}", expr.source),
-    });
-    parts.collect()
-}
-
 struct Rows<'r, 'f> {
     flow: &'f Flow,
     on_failure: bool,
@@ -85,11 +60,7 @@ impl Rows<'_, '_> {
     fn block(&mut self, block: &Block, depth: usize, run: &str) {
         for step in block {
             self.table.push(self.row(step, depth, run));
-            // Every item is a run of its own, named by the key of the `for_each`.
-            let inner = match &step.action {
-                Action::ForEach(each) => written(&each.key),
-                _ => run.to_owned(),
-            };
+            let inner = written::inner_key(step, run);
             for block in blocks(step) {
                 self.block(block, depth + 1, &inner);
             }
@@ -100,9 +71,9 @@ impl Rows<'_, '_> {
         let class = step.class();
         let effect = class.has_effect();
         let key = match &step.action {
-            Action::ForEach(each) => Some(written(&each.key)),
-            Action::Lock { name, .. } => Some(written(name)),
-            _ => effect.then(|| key_text(step, run)),
+            Action::ForEach(each) => Some(written::template(&each.key)),
+            Action::Lock { name, .. } => Some(written::template(name)),
+            _ => effect.then(|| written::step_key(step, run)),
         };
         Row {
             step: step.id.it.clone(),

@@ -2,13 +2,13 @@
 
 use super::words;
 use crate::model::{Action, Branch, Class, Flow, Step};
+use crate::written;
 
 const CARD_WIDTH: f64 = 330.0;
 const LINE: f64 = 17.0;
 const PADDING: f64 = 12.0;
 const GAP: f64 = 30.0;
 const BESIDE: f64 = 26.0;
-const UNDO_WIDTH: f64 = 200.0;
 
 /// A step or a trigger.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +55,7 @@ pub struct Picture {
 
 /// The whole flow.
 pub(super) fn picture(flow: &Flow) -> Picture {
+    let run = written::flow_key(flow);
     let mut rows = vec![beside(flow.triggers.iter().map(trigger).collect())];
     if flow.triggers.is_empty() {
         rows = vec![card_of(by_hand())];
@@ -63,13 +64,13 @@ pub(super) fn picture(flow: &Flow) -> Picture {
         rows.push(stack(
             flow.steps
                 .iter()
-                .map(|step| step_picture(flow, step))
+                .map(|step| step_picture(&run, step))
                 .collect(),
         ));
     }
     let mut whole = stack(rows);
     if !flow.on_failure.is_empty() {
-        let steps = flow.on_failure.iter().map(|step| step_picture(flow, step));
+        let steps = flow.on_failure.iter().map(|step| step_picture(&run, step));
         let failure = frame("on failure", stack(steps.collect()));
         whole = aside(whole, failure);
     }
@@ -96,9 +97,10 @@ fn trigger(trigger: &crate::model::Trigger) -> Picture {
     })
 }
 
-fn step_picture(flow: &Flow, step: &Step) -> Picture {
-    let own = step_card(flow, step);
-    let inside = |steps: &[Step]| stack(steps.iter().map(|s| step_picture(flow, s)).collect());
+fn step_picture(run: &str, step: &Step) -> Picture {
+    let own = step_card(run, step);
+    let run = written::inner_key(step, run);
+    let inside = |steps: &[Step]| stack(steps.iter().map(|s| step_picture(&run, s)).collect());
     match &step.action {
         Action::Switch { cases, otherwise } => {
             let mut branches: Vec<Picture> = cases
@@ -113,8 +115,7 @@ fn step_picture(flow: &Flow, step: &Step) -> Picture {
             fan(own, branches.iter().map(one).collect())
         }
         Action::ForEach(each) => {
-            let key = words::template(&each.key);
-            let label = words::cut(&format!("each {}, once per {key}", each.name));
+            let label = words::cut(&format!("each {}, once per {run}", each.name));
             stack(vec![own, frame(&label, inside(&each.steps))])
         }
         Action::Lock { steps, .. } => stack(vec![own, frame("one run at a time", inside(steps))]),
@@ -122,8 +123,8 @@ fn step_picture(flow: &Flow, step: &Step) -> Picture {
     }
 }
 
-fn step_card(flow: &Flow, step: &Step) -> Picture {
-    let words = words::step(flow, step);
+fn step_card(run: &str, step: &Step) -> Picture {
+    let words = words::step(run, step);
     let mut lines: Vec<String> = [words.what, words.guard]
         .into_iter()
         .filter(|line| !line.is_empty())
@@ -165,7 +166,7 @@ fn with_undo(mut picture: Picture, undo: &str) -> Picture {
         title: "undo".to_owned(),
         kind: "undo".to_owned(),
         class: None,
-        lines: vec![words::cut(undo).chars().take(28).collect()],
+        lines: vec![words::cut(undo)],
     };
     let (from, middle) = (picture.width, picture.height / 2.0);
     let height = 2.0 * PADDING + 2.0 * LINE;
@@ -176,8 +177,8 @@ fn with_undo(mut picture: Picture, undo: &str) -> Picture {
     let left = from + BESIDE;
     picture
         .items
-        .push(Item::Card(Box::new(card), left, top, UNDO_WIDTH, height));
-    picture.width = left + UNDO_WIDTH;
+        .push(Item::Card(Box::new(card), left, top, CARD_WIDTH, height));
+    picture.width = left + CARD_WIDTH;
     picture
 }
 
@@ -313,10 +314,6 @@ fn aside(main: Picture, failure: Picture) -> Picture {
         axis: main.axis,
         items: main.items,
     };
-    let middle = failure.height / 2.0;
-    whole
-        .items
-        .push(Item::Arrow(main.width + 6.0, middle, left, middle, true));
     whole
         .items
         .extend(failure.items.into_iter().map(|item| moved(item, left, 0.0)));

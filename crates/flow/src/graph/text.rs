@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::words;
 use crate::model::{Action, Flow, Step};
+use crate::written;
 
 pub(super) fn draw(flow: &Flow) -> String {
     let mut out = format!("{}\n", flow.name.it);
@@ -14,15 +15,16 @@ pub(super) fn draw(flow: &Flow) -> String {
         out.push_str("  ⚡ by hand\n");
     }
     out.push_str("  │\n");
-    block(&mut out, flow, &flow.steps, "  ");
+    let run = written::flow_key(flow);
+    block(&mut out, &run, &flow.steps, "  ");
     if !flow.on_failure.is_empty() {
         out.push_str("  on failure\n");
-        block(&mut out, flow, &flow.on_failure, "  ");
+        block(&mut out, &run, &flow.on_failure, "  ");
     }
     out
 }
 
-fn block(out: &mut String, flow: &Flow, steps: &[Step], indent: &str) {
+fn block(out: &mut String, run: &str, steps: &[Step], indent: &str) {
     for (index, step) in steps.iter().enumerate() {
         let last = index + 1 == steps.len();
         let (turn, below) = if last {
@@ -32,7 +34,7 @@ fn block(out: &mut String, flow: &Flow, steps: &[Step], indent: &str) {
         };
         one(
             out,
-            flow,
+            run,
             step,
             &format!("{indent}{turn} "),
             &format!("{indent}{below}"),
@@ -40,8 +42,8 @@ fn block(out: &mut String, flow: &Flow, steps: &[Step], indent: &str) {
     }
 }
 
-fn one(out: &mut String, flow: &Flow, step: &Step, first: &str, below: &str) {
-    let words = words::step(flow, step);
+fn one(out: &mut String, run: &str, step: &Step, first: &str, below: &str) {
+    let words = words::step(run, step);
     let class = step.class().name();
     let line = format!(
         "{first}{}  {class} {} {}",
@@ -58,14 +60,15 @@ fn one(out: &mut String, flow: &Flow, step: &Step, first: &str, below: &str) {
     if let Some(undo) = &step.undo {
         let _ = writeln!(out, "{below}     ↩ undo {}", words::act_words(undo));
     }
-    inside(out, flow, step, below);
+    inside(out, run, step, below);
 }
 
-fn inside(out: &mut String, flow: &Flow, step: &Step, indent: &str) {
+fn inside(out: &mut String, run: &str, step: &Step, indent: &str) {
+    let run = written::inner_key(step, run);
     let deeper = format!("{indent}   ");
     let mut branch = |label: &str, steps: &[Step]| {
         let _ = writeln!(out, "{indent}◇ {label}");
-        block(out, flow, steps, &deeper);
+        block(out, &run, steps, &deeper);
     };
     match &step.action {
         Action::Switch { cases, otherwise } => {
@@ -85,11 +88,8 @@ fn inside(out: &mut String, flow: &Flow, step: &Step, indent: &str) {
             }
         }
         Action::ForEach(each) => {
-            let key = words::template(&each.key);
-            let label = format!(
-                "each {}, {} at a time, once per {key}",
-                each.name, each.parallel
-            );
+            let (name, at_a_time) = (&each.name, each.parallel);
+            let label = format!("each {name}, {at_a_time} at a time, once per {run}");
             branch(&label, &each.steps);
         }
         Action::Lock { steps, .. } => branch("one run at a time", steps),

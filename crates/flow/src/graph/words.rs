@@ -1,9 +1,7 @@
 //! What a picture says of triggers and steps, in few words.
 
-use crate::expr::{Part, Template};
-use crate::model::{
-    Act, Action, Class, Flow, Kind, OnUnknown, Schedule, Step, Timing, Tree, Trigger,
-};
+use crate::model::{Act, Action, Class, Kind, OnUnknown, Schedule, Step, Timing, Tree, Trigger};
+use crate::written::{self, template};
 
 /// Longer words are cut.
 const LONGEST: usize = 46;
@@ -18,7 +16,8 @@ pub(super) struct Words {
     pub(super) guard: String,
 }
 
-pub(super) fn step(flow: &Flow, step: &Step) -> Words {
+/// `run` is the key of the run around the step.
+pub(super) fn step(run: &str, step: &Step) -> Words {
     let (kind, what) = match &step.action {
         Action::Act(act) => (kind_name(act.kind), act_words(act)),
         Action::Ensure(ensure) => ("ensure", act_words(&ensure.create.act)),
@@ -41,7 +40,7 @@ pub(super) fn step(flow: &Flow, step: &Step) -> Words {
     Words {
         kind,
         what: cut(&what),
-        guard: cut(&guard(flow, step)),
+        guard: cut(&guard(run, step)),
     }
 }
 
@@ -64,16 +63,11 @@ pub(super) fn act_words(act: &Act) -> String {
     format!("{method} {url}").trim().to_owned()
 }
 
-fn guard(flow: &Flow, step: &Step) -> String {
+fn guard(run: &str, step: &Step) -> String {
     if !step.class().has_effect() {
         return String::new();
     }
-    let key = match (&step.key, &flow.key) {
-        (Some(key), _) => template(key),
-        (None, Some(key)) => format!("{}/{}", template(key), step.id.it),
-        (None, None) => format!("…/{}", step.id.it),
-    };
-    format!("once per {key}")
+    format!("once per {}", written::step_key(step, run))
 }
 
 /// What happens when nobody knows whether it happened.
@@ -112,15 +106,6 @@ fn timing(schedule: &Schedule) -> String {
         Timing::Cron { cron, zone } => format!("{} {}", cron.it, zone.it),
         Timing::Every(every) => format!("every {}", every.it),
     }
-}
-
-/// A template as it is written.
-pub(super) fn template(template: &Template) -> String {
-    let part = |part: &Part| match part {
-        Part::Text(text) => text.as_ref().to_owned(),
-        Part::Expr(expr) => format!("${{{{ {} }}}}", expr.source.trim()),
-    };
-    template.parts.iter().map(part).collect()
 }
 
 /// Shortens what would not fit; signs that steer a terminal are shown as what they are.

@@ -2,7 +2,6 @@
 //! once, answers each.
 
 use std::sync::Arc;
-use std::thread;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -71,14 +70,6 @@ impl Writer {
         let _alarm = Alarm(Arc::clone(&self.context));
         let mut waiting: Vec<Waiting> = Vec::with_capacity(self.batch);
         while requests.blocking_recv_many(&mut waiting, self.batch) > 0 {
-            // Who is about to ask may do so first, where processors are scarce: the more share a
-            // commit, the less each costs.
-            thread::yield_now();
-            while waiting.len() < self.batch
-                && let Ok(more) = requests.try_recv()
-            {
-                waiting.push(more);
-            }
             let (asks, replies): (Vec<_>, Vec<_>) = waiting
                 .drain(..)
                 .map(|request| (request.ask, request.reply))
