@@ -16,7 +16,7 @@ steps:
 ";
 
 /// HMAC-SHA256 in hexadecimal digits.
-fn digits(secret: &str, text: &str) -> String {
+pub(crate) fn digits(secret: &str, text: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(text.as_bytes());
     semel_store::blob::hex(&mac.finalize().into_bytes())

@@ -17,6 +17,7 @@ mod described;
 mod guard;
 mod hooks;
 mod hooks_bad;
+mod hooks_headers;
 mod hooks_signed;
 mod ledger;
 mod openapi;
