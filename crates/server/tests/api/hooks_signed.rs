@@ -7,7 +7,7 @@ use sha2::Sha256;
 use crate::common::{START, World};
 use crate::hooks_bad::refused;
 
-const SIGNED: &str = "\
+pub(crate) const SIGNED: &str = "\
 name: signed
 on:
   webhook: {path: /hooks/stripe, verify: stripe, secret: \"${{ secrets.STRIPE }}\"}
@@ -22,7 +22,7 @@ pub(crate) fn digits(secret: &str, text: &str) -> String {
     semel_store::blob::hex(&mac.finalize().into_bytes())
 }
 
-fn signature(secret: &str, time: i64, body: &str) -> String {
+pub(crate) fn signature(secret: &str, time: i64, body: &str) -> String {
     let digits = digits(secret, &format!("{time}.{body}"));
     format!("t={time},v1={digits}")
 }
@@ -71,6 +71,14 @@ async fn signatures() {
             vec![json, ("stripe-signature", "t=abc,v1=00")],
             body,
             "timestamp abc",
+        ),
+        (
+            vec![
+                json,
+                ("stripe-signature", &signature("whsec_a", -now, body)),
+            ],
+            body,
+            "negative timestamp",
         ),
         (
             vec![json, ("stripe-signature", &signature("whsec_b", now, body))],
