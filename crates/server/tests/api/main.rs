@@ -6,6 +6,7 @@
 
 mod access;
 mod again;
+mod any_bytes;
 mod bad_bodies;
 mod bad_fields;
 mod bad_keys;
