@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,10 +15,10 @@ use semel_flow::Flow;
 use semel_flow::model::OverlapPolicy;
 use semel_ledger::{Fence, Millis};
 use semel_store::node::Membership;
-use semel_store::run::{RunId, RunState};
+use semel_store::run::{RunId, RunState, Start, Started};
 use semel_store::store::random_bytes;
 use semel_store::{Change, Store, StoreError};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, oneshot, watch};
 use tokio::task::JoinSet;
 
 use crate::flight::Flight;
@@ -76,6 +77,8 @@ pub(crate) struct Inner {
     pub(crate) room: Arc<Semaphore>,
     /// Something may have become due.
     pub(crate) due: Notify,
+    /// Something may be due for which there was no room.
+    pub(crate) crowded: AtomicBool,
     /// The runs in this node's hands, to tell them that mail came.
     pub(crate) held: Mutex<HashMap<RunId, Held>>,
     pub(crate) outers: load::Outers,
@@ -119,6 +122,7 @@ impl Engine {
                 flight: Mutex::new(None),
                 room,
                 due: Notify::new(),
+                crowded: AtomicBool::new(false),
                 held: Mutex::default(),
                 outers: load::Outers::default(),
                 stopping: watch::Sender::new(false),
@@ -156,11 +160,29 @@ impl Engine {
         permit.ok().map(|permit| Room { permit })
     }
 
-    /// Begins a run that this node has just started and holds.
-    pub fn begin(&self, room: Room, fresh: Fresh) {
-        if let Some(member) = self.inner.store.member() {
-            self.inner.work(room, worker::Active::fresh(fresh, member));
-        }
+    /// Starts a run and, if this node then holds it, works on it. In a task of its own: whoever asks
+    /// may go away while the commit is under way, but a run that this node holds must be begun.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn start(
+        &self,
+        room: Room,
+        fresh: Fresh,
+        start: Start,
+    ) -> Result<Started, StoreError> {
+        let (inner, (tell, told)) = (Arc::clone(&self.inner), oneshot::channel());
+        self.inner.spawn(async move {
+            let started = inner.store.start(start).await;
+            let held = started.as_ref().is_ok_and(Started::is_held);
+            // Whoever asked may be gone.
+            let _ = tell.send(started);
+            if let (true, Some(member)) = (held, inner.store.member()) {
+                let active = worker::Active::fresh(fresh, member);
+                inner.work(room, Box::new(active)).await;
+            }
+        });
+        told.await.unwrap_or(Err(StoreError::Closed))
     }
 
     /// What must be done although nobody asks; ends when the set is dropped.
@@ -268,29 +290,53 @@ pub struct Fresh {
 }
 
 impl Inner {
-    /// Works on a run, in a task of its own.
-    pub(crate) fn work(self: &Arc<Inner>, room: Room, active: worker::Active) {
-        let inner = Arc::clone(self);
+    /// A task that is waited for when this node stops.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut works = self.works.lock().unwrap_or_else(PoisonError::into_inner);
         while works.try_join_next().is_some() {}
-        let (id, called) = (active.id, Arc::new(Notify::new()));
+        // It is large, and would be moved several times.
+        works.spawn(Box::pin(task));
+    }
+
+    /// Takes up a run, in a task of its own.
+    fn take(self: &Arc<Inner>, room: Room, active: worker::Active) {
+        let inner = Arc::clone(self);
         // Before the task begins, so that mail which comes meanwhile is noticed.
-        let held = Held {
+        let called = self.hold(&active);
+        self.spawn(async move { inner.work_called(room, Box::new(active), &called).await });
+    }
+
+    /// Works on a run until it rests or is over.
+    async fn work(self: &Arc<Inner>, room: Room, active: Box<worker::Active>) {
+        let called = self.hold(&active);
+        self.work_called(room, active, &called).await;
+    }
+
+    async fn work_called(
+        self: &Arc<Inner>,
+        room: Room,
+        active: Box<worker::Active>,
+        called: &Notify,
+    ) {
+        let id = active.id;
+        worker::work(self, active, called).await;
+        self.let_go(id);
+        drop(room);
+        if self.crowded.swap(false, Ordering::AcqRel) {
+            self.due.notify_one();
+        }
+    }
+
+    /// Notes that this node holds a run; what is given is told when mail came for it.
+    fn hold(&self, active: &worker::Active) -> Arc<Notify> {
+        let called = Arc::new(Notify::new());
+        let it = Held {
             called: Arc::clone(&called),
             compiled: Arc::clone(&active.compiled),
         };
-        self.hold(id, held);
-        works.spawn(async move {
-            worker::work(&inner, active, &called).await;
-            inner.let_go(id);
-            drop(room);
-            inner.due.notify_one();
-        });
-    }
-
-    fn hold(&self, run: RunId, it: Held) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.insert(run, it);
+        held.insert(active.id, it);
+        called
     }
 
     fn let_go(&self, run: RunId) {
@@ -347,7 +393,7 @@ impl Inner {
                 Ok(active) => {
                     let permit = Arc::clone(&self.room).acquire_owned().await;
                     let Ok(permit) = permit else { return Ok(()) };
-                    self.work(Room { permit }, active);
+                    self.take(Room { permit }, active);
                 }
                 Err(error) => load::set_aside(self, id, &error).await,
             }

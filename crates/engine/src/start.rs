@@ -165,16 +165,24 @@ impl Incoming<'_> {
     /// # Errors
     /// [`StartError`] if it cannot be written down.
     pub fn start_as(self, key: Key, lane: Option<Lane>) -> Result<Start, StartError> {
+        let once = self.once(key.clone())?;
+        Ok(self.start_once(once, key, lane))
+    }
+
+    /// The effect that stands for the key: it happens once.
+    ///
+    /// # Errors
+    /// [`StartError`] if it cannot be written down.
+    pub fn once(&self, key: Key) -> Result<EffectChange, StartError> {
         let flow = &self.compiled.flow;
-        let effect = EffectId::new(Scope::new(&flow.name.it)?, key.clone());
-        let canonical = match self.canonical {
-            Some(canonical) => canonical,
-            None => self.event.to_canonical()?,
+        let fingerprint = match &self.canonical {
+            Some(canonical) => Fingerprint::of(canonical),
+            None => Fingerprint::of(&self.event.to_canonical()?),
         };
         let claim = Claim {
             fence: self.fence,
             owner: Owner::Client,
-            fingerprint: Some(Fingerprint::of(&canonical)),
+            fingerprint: Some(fingerprint),
             on_unknown: None,
             lease: Millis(0),
             remember: flow.remember.as_ref().map_or(self.remember, |r| r.it),
@@ -184,11 +192,16 @@ impl Incoming<'_> {
             by: Some(self.id.event_text().into()),
             ..Content::default()
         };
-        let once = EffectChange {
-            effect,
+        Ok(EffectChange {
+            effect: EffectId::new(Scope::new(&flow.name.it)?, key),
             command: Command::Once(claim),
             content,
-        };
+        })
+    }
+
+    /// The change that starts the run, if its effect is the first of its key.
+    #[must_use]
+    pub fn start_once(self, once: EffectChange, key: Key, lane: Option<Lane>) -> Start {
         let mut contents = Vec::new();
         let opening = Opening {
             by: self.by,
@@ -211,12 +224,12 @@ impl Incoming<'_> {
         };
         let mut run = run.with(opening);
         run.contents.extend(contents);
-        Ok(Start {
+        Start {
             once: Some(once),
             latest: None,
             otherwise: None,
             run,
-        })
+        }
     }
 
     /// The queue that its run goes through.
@@ -259,6 +272,11 @@ pub fn started(run: RunId) -> Box<str> {
 /// The run that such a result names.
 #[must_use]
 pub fn started_run(result: &str) -> Option<RunId> {
+    // As it was written, if nobody has spelt it anew.
+    let own = result.strip_prefix(r#"{"run":""#);
+    if let Some(run) = own.and_then(|it| RunId::parse(it.strip_suffix(r#""}"#)?)) {
+        return Some(run);
+    }
     let value = Value::read(result.as_bytes()).ok()?;
     RunId::parse(value.get("run")?.as_text()?)
 }

@@ -5,8 +5,10 @@
 //! when the next one is due, and once in a while in any case, for what other nodes left.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use semel_ledger::Millis;
 use semel_store::{Answer, Change, StoreError};
 
 use crate::engine::Inner;
@@ -15,12 +17,14 @@ use crate::engine::Inner;
 const BITE: usize = 64;
 /// Other nodes cannot tell this one that something is due.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Before what was due a moment ago is looked for again.
+const SOON: Duration = Duration::from_millis(10);
 
 pub(crate) async fn run(inner: Arc<Inner>) {
     loop {
-        let pause = match take(&inner).await {
-            Ok(true) => continue,
-            Ok(false) => until_next(&inner).await,
+        let pause = match look(&inner).await {
+            Ok(Some(pause)) => pause,
+            Ok(None) => continue,
             Err(error) => {
                 tracing::warn!(%error, "could not look for runs that are due");
                 LOOK_EVERY
@@ -33,37 +37,39 @@ pub(crate) async fn run(inner: Arc<Inner>) {
     }
 }
 
-/// Takes up what is due, as far as there is room; true if there may be more.
-async fn take(inner: &Arc<Inner>) -> Result<bool, StoreError> {
-    let room = inner.room.available_permits().min(BITE);
-    let Some(member) = inner.store.member() else {
-        return Ok(false);
+/// Takes up what is due, as far as there is room. Gives when to look again; `None`: at once.
+async fn look(inner: &Arc<Inner>) -> Result<Option<Duration>, StoreError> {
+    let Some(room) = room(inner) else {
+        return Ok(Some(LOOK_EVERY));
     };
-    if room == 0 || inner.is_stopping() || !is_due(inner).await? {
-        return Ok(false);
+    // A read first, so that a quiet server writes nothing.
+    let Some(next) = inner.store.next_wake().await? else {
+        return Ok(Some(LOOK_EVERY));
+    };
+    let wait = next.since(inner.store.now());
+    if wait > Millis(0) {
+        return Ok(Some(Duration::from_millis(wait.0).min(LOOK_EVERY)));
     }
+    let Some(member) = inner.store.member() else {
+        return Ok(Some(LOOK_EVERY));
+    };
     let limit = u32::try_from(room).unwrap_or(1);
     let mut answers = inner.store.commit(vec![Change::Take { limit }]).await?;
     let Some(Answer::Taken(runs)) = answers.pop() else {
-        return Ok(false);
+        return Ok(Some(LOOK_EVERY));
     };
     inner.take_up(&runs, member).await?;
-    Ok(runs.len() == room)
+    // Another node may be taking the same.
+    Ok(runs.is_empty().then_some(SOON))
 }
 
-/// A read, so that a quiet server writes nothing.
-async fn is_due(inner: &Inner) -> Result<bool, StoreError> {
-    let next = inner.store.next_wake().await?;
-    Ok(next.is_some_and(|at| at <= inner.store.now()))
-}
-
-async fn until_next(inner: &Inner) -> Duration {
-    match inner.store.next_wake().await {
-        // With room it would have been taken; without, a run that ends says so.
-        Ok(Some(at)) => {
-            let wait = at.since(inner.store.now()).0.max(10);
-            Duration::from_millis(wait).min(LOOK_EVERY)
-        }
-        _ => LOOK_EVERY,
+/// How many may be taken up now; if none, a run that ends says that there is room again.
+fn room(inner: &Inner) -> Option<usize> {
+    inner.crowded.store(true, Ordering::Release);
+    let room = inner.room.available_permits().min(BITE);
+    if room == 0 || inner.is_stopping() {
+        return None;
     }
+    inner.crowded.store(false, Ordering::Release);
+    Some(room)
 }

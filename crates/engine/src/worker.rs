@@ -19,6 +19,7 @@ mod settling;
 
 use std::collections::HashSet;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::StreamExt as _;
@@ -52,6 +53,8 @@ pub(crate) struct Active {
     pub(crate) waits: bool,
     pub(crate) state: State,
     pub(crate) journal: Book,
+    /// Random, with how often it was used.
+    seed: ([u8; 8], AtomicU64),
     acting: HashSet<Arc<str>>,
     /// Behind a lock that is never contended: the acts can be moved between threads, not shared.
     under_way: Mutex<FuturesUnordered<Act>>,
@@ -83,6 +86,7 @@ impl Active {
             waits: false,
             state,
             journal: Book::new(member),
+            seed: (random_bytes(), AtomicU64::new(0)),
             acting: HashSet::new(),
             under_way: Mutex::default(),
         }
@@ -146,18 +150,28 @@ impl Active {
             identity: &self.identity,
             outer: self.outer.as_ref(),
             now,
-            seed: random_bytes(),
+            seed: self.seed(),
             last_row_at: self.journal.last_row_at,
         }
     }
 
+    /// Another one each time.
+    fn seed(&self) -> [u8; 16] {
+        let (random, used) = &self.seed;
+        let mut seed = [0; 16];
+        seed[..8].copy_from_slice(random);
+        seed[8..].copy_from_slice(&used.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+        seed
+    }
+
     fn decide(&mut self, now: Time) -> Decision {
+        let seed = self.seed();
         let scene = Scene {
             flow: &self.compiled.flow,
             identity: &self.identity,
             outer: self.outer.as_ref(),
             now,
-            seed: random_bytes(),
+            seed: seed,
             last_row_at: self.journal.last_row_at,
         };
         decide(&scene, &mut self.state, &self.acting)
@@ -165,7 +179,7 @@ impl Active {
 }
 
 /// Works on a run until it rests, is over, or is no longer this node's.
-pub(crate) async fn work(inner: &Arc<Inner>, mut run: Active, called: &Notify) {
+pub(crate) async fn work(inner: &Arc<Inner>, mut run: Box<Active>, called: &Notify) {
     loop {
         match run.go_on(inner, called).await {
             Ok(More::Yes) => {}

@@ -5,6 +5,7 @@
 //! nothing else.
 
 mod aims;
+mod apart;
 mod by_hand;
 mod disk;
 mod flowing;
@@ -68,6 +69,7 @@ struct Bench {
     folder: Folder,
     bounds: Bounds,
     progress: ProgressBar,
+    apart: apart::Apart,
     /// How many ledgers were made so far.
     opened: usize,
 }
@@ -104,6 +106,7 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
         folder,
         bounds,
         progress,
+        apart: apart::Apart::new()?,
         opened: 0,
     };
     let report = bench.measure().await;

@@ -11,13 +11,13 @@ use semel_engine::flows::Compiled;
 use semel_engine::journal::Kept;
 use semel_engine::load::fold;
 use semel_engine::start::{Incoming, StartError, started_run};
-use semel_engine::{Fresh, Room};
+use semel_engine::Fresh;
 use semel_ledger::json::{Canonical, differences};
 use semel_ledger::key::MAX_PARTS;
 use semel_ledger::{Fingerprint, Key, Verdict};
 use semel_store::blob::hex;
-use semel_store::run::{Lane, Latest, RunId, Start, StartOutcome, Started, WhenFull};
-use semel_store::{Record, Store, StoreError, Stored};
+use semel_store::run::{Lane, Latest, RunId, StartOutcome, Started, WhenFull};
+use semel_store::{Record, Store, Stored};
 
 use crate::app::App;
 use crate::code::Code;
@@ -81,6 +81,10 @@ pub(crate) async fn start(app: &Arc<App>, arrival: Arrival<'_>) -> Result<Accept
         lane,
         latest,
     } = arrival;
+    let once = incoming.once(key.clone()).map_err(unwritable)?;
+    if let Some(refused) = app.store.start_refused(&once).await? {
+        return became(incoming.id, &refused);
+    }
     let (id, room) = (incoming.id, app.engine.room());
     incoming.begin = room.is_some();
     let fresh = room.map(|room| {
@@ -92,11 +96,11 @@ pub(crate) async fn start(app: &Arc<App>, arrival: Arrival<'_>) -> Result<Accept
         };
         (room, fresh)
     });
-    let mut start = incoming.start_as(key, lane).map_err(unwritable)?;
+    let mut start = incoming.start_once(once, key, lane);
     start.latest = latest;
     start.otherwise = otherwise(latest, lane);
     let started = match fresh {
-        Some((room, fresh)) => begin(app, start, room, fresh).await?,
+        Some((room, fresh)) => app.engine.start(room, fresh, start).await?,
         None => app.store.start(start).await?,
     };
     if matches!(started.outcome, StartOutcome::Started { held: false }) {
@@ -173,20 +177,6 @@ pub(crate) async fn differing(store: &Store, first: &First, mine: &Canonical) ->
             .unwrap_or_default(),
         _ => Vec::new(),
     }
-}
-
-/// In a task of its own: whoever asked may hang up while the commit is under way, but a run that
-/// this node holds must be begun.
-async fn begin(app: &Arc<App>, start: Start, room: Room, fresh: Fresh) -> Result<Started, Problem> {
-    let app = Arc::clone(app);
-    let starting = tokio::spawn(async move {
-        let started = app.store.start(start).await?;
-        if started.outcome == (StartOutcome::Started { held: true }) {
-            app.engine.begin(room, fresh);
-        }
-        Ok::<Started, StoreError>(started)
-    });
-    Ok(starting.await.map_err(|_| internal())??)
 }
 
 fn otherwise(latest: Option<Latest>, lane: Option<Lane>) -> Option<Box<str>> {

@@ -1,6 +1,5 @@
 //! Large values, kept once under the hash of their content; rows hold a reference.
 
-use std::fmt::Write as _;
 
 use semel_ledger::Millis;
 
@@ -55,12 +54,14 @@ impl Stored {
 /// Bytes as lower-case hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(digit)]));
+        }
+    }
+    text
 }
 
 /// The bytes that [`hex`] wrote, if the text is that of exactly `N` bytes.

@@ -99,6 +99,14 @@ pub struct Started {
     pub outcome: StartOutcome,
 }
 
+impl Started {
+    /// Whether the committing node must begin it now.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.outcome == StartOutcome::Started { held: true }
+    }
+}
+
 /// What became of a run that was to be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartOutcome {

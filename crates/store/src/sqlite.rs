@@ -18,6 +18,7 @@ mod mail;
 mod migrate;
 mod nodes;
 mod reads;
+mod recent;
 mod receipts;
 mod releases;
 mod row;
@@ -39,6 +40,7 @@ use crate::open::Options;
 use crate::store::Context;
 
 use reads::Readers;
+use recent::Recent;
 
 pub use connect::{OLDEST_SQLITE, network_file_system};
 pub use migrate::NEWEST_SCHEMA;
@@ -60,6 +62,7 @@ enum Ask {
 pub struct Sqlite {
     group: Mutex<Option<Group<Ask, Vec<Answer>>>>,
     readers: Arc<Readers>,
+    recent: Arc<Recent>,
     writer: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
@@ -94,7 +97,8 @@ impl Sqlite {
             context: Arc::clone(&context),
         });
         let (group, requests) = group(options.queue);
-        let writer = writer::Writer::new(connection, context, options)?;
+        let recent = Arc::new(Recent::default());
+        let writer = writer::Writer::new(connection, context, Arc::clone(&recent), options)?;
         let writer = thread::Builder::new()
             .name("semel-writer".to_owned())
             .spawn(move || writer.run(requests))
@@ -105,6 +109,7 @@ impl Sqlite {
         Ok(Sqlite {
             group,
             readers,
+            recent,
             writer,
         })
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use semel_ledger::{After, Command, EffectId, Entry, Time, apply};
+use semel_ledger::{After, Command, EffectId, Entry, Time, Verdict, apply};
 use tokio::sync::watch;
 
 use crate::change::{Answer, Answered, Change, Content, EffectChange};
@@ -15,6 +15,7 @@ use crate::node::{Membership, NodeChange};
 use crate::open::{Location, Options};
 use crate::postgres::Postgres;
 use crate::receipt::{Receipt, ReceiptId, Waiting};
+use crate::record::Record;
 use crate::seen::Seen;
 use crate::sqlite::Sqlite;
 
@@ -41,7 +42,10 @@ macro_rules! backend {
 
 mod engine;
 mod questions;
+mod random;
 mod runs;
+
+pub use random::random_bytes;
 
 /// One ledger. Cheap to share behind an [`Arc`].
 #[derive(Debug)]
@@ -210,10 +214,17 @@ impl Store {
         if self.closed.load(Ordering::Acquire) || *self.context.failed.borrow() {
             return Err(StoreError::Closed);
         }
-        let Some(record) = self.load(&change.effect).await? else {
+        let judge = |record: &Record| apply(Some(&record.entry), &change.command, self.now());
+        let mut record = self.recall(&change.effect).await?;
+        // What differs can be told only from the input.
+        let conflicts = |record: &Record| judge(record).verdict == Verdict::Conflict;
+        if record.as_ref().is_some_and(conflicts) {
+            record = self.load(&change.effect).await?;
+        }
+        let Some(record) = record else {
             return Ok(None);
         };
-        let step = apply(Some(&record.entry), &change.command, self.now());
+        let step = judge(&record);
         // A grant, even one given again, is for the writer: it knows who may commit.
         if step.after != After::Same || step.verdict.is_grant() {
             return Ok(None);
@@ -225,6 +236,15 @@ impl Store {
             record: Some(Box::new(record)),
             receipt: None,
         }))
+    }
+
+    /// The record of an effect, without its input if it was asked for lately.
+    async fn recall(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
+        match &self.backend {
+            // Only a node is sure to be alone with the file.
+            Backend::Sqlite(it) if self.member().is_some() => it.recall(effect),
+            _ => self.load(effect).await,
+        }
     }
 
     fn with_receipt(
@@ -340,17 +360,6 @@ fn random_id(now: Time) -> [u8; 16] {
     let mut id = random_bytes();
     id[..6].copy_from_slice(&now.0.to_be_bytes()[2..]);
     id
-}
-
-/// Bytes that nobody can guess.
-///
-/// # Panics
-/// If the operating system has no randomness to give; nothing is safe without it.
-#[must_use]
-pub fn random_bytes<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("the operating system gives randomness");
-    bytes
 }
 
 impl EffectChange {

@@ -51,10 +51,8 @@ impl Active {
     /// A call that needs no claim: a repeat is harmless, or the destination dedupes it.
     pub(super) async fn perform(&mut self, inner: &Arc<Inner>, call: Call) -> Result<(), Gone> {
         if call.task.class == Class::Keyed {
-            // The record of what led here must be older than the act.
-            if !self.journal.pending.is_empty() || !self.journal.changes.is_empty() {
-                self.flush(inner).await?;
-            }
+            // The record of what led here must be older than the act; what the ledger says of it is
+            // asked in the same commit.
             if self.known_to_ledger(inner, &call).await? {
                 return Ok(());
             }

@@ -134,6 +134,8 @@ impl Active {
         };
         self.write(inner, next).await?;
         inner.has_moved(self.id, state);
+        // It may be the next to wake; and whom it let pass may be due.
+        inner.due.notify_one();
         Ok(More::No)
     }
 }

@@ -163,16 +163,24 @@ impl Active {
         .into())
     }
 
-    /// Whether the ledger has something to say about a call that needs no claim.
+    /// Writes what is gathered, and whether the ledger has something to say about a call that needs
+    /// no claim.
     pub(super) async fn known_to_ledger(
         &mut self,
         inner: &Arc<Inner>,
         call: &Call,
     ) -> Result<bool, Gone> {
         let Some(effect) = &call.effect else {
+            self.flush(inner).await?;
             return Ok(false);
         };
-        let Some(record) = inner.store.load(&effect.id).await? else {
+        let look = EffectChange::bare(effect.id.clone(), Command::Lapse);
+        self.journal.changes.push(look.into());
+        let looked = self.flush(inner).await?.pop();
+        let Some(Answer::Effect(looked)) = looked else {
+            return Ok(false);
+        };
+        let Some(record) = looked.record else {
             return Ok(false);
         };
         let other = record
@@ -189,7 +197,7 @@ impl Active {
         let answered = Answered {
             verdict,
             entry: Some(record.entry),
-            record: Some(Box::new(record)),
+            record: Some(record),
             receipt: None,
         };
         self.refused(inner, call, answered).await?;

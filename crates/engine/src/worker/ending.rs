@@ -47,7 +47,9 @@ impl Active {
             inner.mail_came(parent);
         }
         // Whoever was next in its lane may be due.
-        inner.due.notify_one();
+        if self.parent.is_some() || self.compiled.flow.overlap.is_some() {
+            inner.due.notify_one();
+        }
         Ok(More::No)
     }
 

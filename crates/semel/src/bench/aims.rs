@@ -72,6 +72,8 @@ fn of_flows(flows: &[FlowLine]) -> Vec<Aim> {
                     0.6,
                     line.ratio,
                 ));
+                let name = name("processor time, ms");
+                aims.push(Aim::at_most(name, 0.25, line.cpu_us / 1000.0));
             }
         }
     }

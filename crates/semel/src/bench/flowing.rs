@@ -1,5 +1,6 @@
 //! Measures flows beside servers written by hand, one after the other on the same disk.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use semel_store::Options;
@@ -8,7 +9,7 @@ use super::flows::{self, ByHand, Flowing, RESENT, Sink};
 use super::load::{Bounds, Measured};
 use super::report::FlowLine;
 use super::server::Server;
-use super::{Bench, FRESH, disk};
+use super::{Bench, FRESH, apart, disk};
 
 /// The bytes of one event's row.
 const EVENT_BYTES: usize = 1100;
@@ -41,8 +42,7 @@ impl Bench {
     }
 
     async fn by_hand(&self, flowing: Flowing, callers: usize) -> anyhow::Result<(Measured, f64)> {
-        let sink = Arc::new(Sink::default());
-        let to = sink.serve().await?;
+        let (sink, to) = self.sink().await?;
         let name = format!(
             "by-hand-{}-{callers}",
             flowing.name().replace([' ', '%'], "-")
@@ -51,9 +51,30 @@ impl Bench {
         let group = table.behind_group_commit(Options::default().batch);
         let steps = (flowing == Flowing::ThreeSteps).then_some(to);
         let address = ByHand::new(group, steps).serve().await?;
-        let before = flows::cpu_us();
-        let measured = flows::measure(address, &sink, flowing, callers, self.bounds, FRESH).await?;
+        let before = apart::cpu_us();
+        let measured = self.load(address, &sink, flowing, callers).await?;
         Ok((measured.clone(), each(before, &measured)))
+    }
+
+    async fn sink(&self) -> anyhow::Result<(Arc<Sink>, SocketAddr)> {
+        let sink = Arc::new(Sink::default());
+        let serving = Arc::clone(&sink);
+        let to = self.apart.run(async move { serving.serve().await }).await?;
+        Ok((sink, to))
+    }
+
+    async fn load(
+        &self,
+        address: SocketAddr,
+        sink: &Arc<Sink>,
+        flowing: Flowing,
+        callers: usize,
+    ) -> anyhow::Result<Measured> {
+        let (sink, bounds) = (Arc::clone(sink), self.bounds);
+        let load = async move {
+            flows::measure(address, &sink, flowing, callers, bounds, FRESH).await
+        };
+        self.apart.run(load).await
     }
 
     async fn by_semel(
@@ -61,8 +82,8 @@ impl Bench {
         flowing: Flowing,
         callers: usize,
     ) -> anyhow::Result<(Measured, f64)> {
-        let sink = Arc::new(Sink::default());
-        let flow = flows::flow(sink.serve().await?, flowing == Flowing::ThreeSteps);
+        let (sink, to) = self.sink().await?;
+        let flow = flows::flow(to, flowing == Flowing::ThreeSteps);
         let store = self.open_empty().await?;
         let data = flows::data(self.directory(), &format!("flight-{}", self.opened))?;
         // Accepting is measured by itself, as the handler by hand does nothing else either.
@@ -80,15 +101,15 @@ impl Bench {
             };
             flows::measure(address, &sink, Flowing::Accept, 64, all, 0).await?;
         }
-        let before = flows::cpu_us();
-        let measured = flows::measure(address, &sink, flowing, callers, self.bounds, FRESH).await?;
+        let before = apart::cpu_us();
+        let measured = self.load(address, &sink, flowing, callers).await?;
         let cpu = each(before, &measured);
         server.stop().await?;
         Ok((measured, cpu))
     }
 }
 
-/// Processor time for each, with that of the load and the destination, which run in this process too.
+/// Processor time for each, without that of the load and the destination.
 fn each(before: f64, measured: &Measured) -> f64 {
-    (flows::cpu_us() - before) / super::load::to_f64(measured.operations.max(1))
+    (apart::cpu_us() - before) / super::load::to_f64(measured.operations.max(1))
 }

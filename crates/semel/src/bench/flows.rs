@@ -311,21 +311,6 @@ pub(super) async fn measure(
     .await
 }
 
-/// The processor time that this process has used, in microseconds.
-pub(super) fn cpu_us() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = |index: usize| -> u64 {
-        after
-            .split_whitespace()
-            .nth(index)
-            .and_then(|t| t.parse().ok())
-            .unwrap_or(0)
-    };
-    let per_second = super::load::to_f64(rustix::param::clock_ticks_per_second());
-    super::load::to_f64(ticks(11) + ticks(12)) * 1_000_000.0 / per_second
-}
-
 /// The folder in which a measured server keeps its flight recorder.
 pub(super) fn data(directory: &Path, name: &str) -> anyhow::Result<std::path::PathBuf> {
     let data = directory.join(name);

@@ -27,7 +27,7 @@ pub(super) struct FlowLine {
     pub(super) work: &'static str,
     #[serde(flatten)]
     pub(super) measured: Measured,
-    /// Processor time for each, load and destination included.
+    /// Processor time for each, without that of the load and the destination.
     pub(super) cpu_us: f64,
     pub(super) reference: Measured,
     pub(super) reference_cpu_us: f64,
@@ -157,7 +157,7 @@ impl Report {
             let (own, by_hand) = (line.cpu_us, line.reference_cpu_us);
             let _ = writeln!(
                 text,
-                "    processor time each, with load and destination: {own:.0} µs; by hand {by_hand:.0} µs"
+                "    processor time each, without load and destination: {own:.0} µs; by hand {by_hand:.0} µs"
             );
         }
         if !self.growth.is_empty() {

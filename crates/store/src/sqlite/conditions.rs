@@ -7,6 +7,9 @@ use super::runs::key_hash;
 use crate::query::{Filter, ReceiptFilter};
 use crate::run::{RunFilter, RunState};
 
+/// As the index on open effects spells it.
+const OPEN: &str = "effects.state = 0 OR effects.state = 3 OR effects.state = 4";
+
 #[derive(Default)]
 struct Conditions {
     terms: Vec<String>,
@@ -62,7 +65,7 @@ fn states(found: &mut Conditions, states: &[State], now: Time) {
         return;
     }
     if states.iter().all(|state| state.is_open()) {
-        found.terms.push("effects.state IN (0, 3, 4)".to_owned());
+        found.terms.push(format!("({OPEN})"));
     }
     let mut any = Vec::new();
     for state in states {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Statement, ToSql, params};
 use semel_ledger::{EffectId, Entry, Owner, State, Time};
 
+use super::recent::Touched;
 use super::row::{COLUMNS, StoredColumn, process_bytes, read_as};
 use super::scopes::Scopes;
 use super::{blobs, receipts, runs};
@@ -71,6 +72,8 @@ pub(super) struct Batch<'c> {
     pub(super) seen: &'c Seen,
     /// Who asks: each caller of the batch in turn.
     pub(super) member: Option<Membership>,
+    /// Which effects are not as they were.
+    pub(super) touched: Vec<Touched>,
     pub(super) now: Time,
 }
 
@@ -133,6 +136,10 @@ impl Batch<'_> {
             blobs: contents,
         } = advance(before.as_ref(), change, self.now);
         let existed = before.is_some();
+        if let (Some(before), false) = (&before, matches!(write, Write::Nothing)) {
+            let hash = before.effect.hash();
+            self.touched.push(Touched::Changed(hash));
+        }
         let after = match write {
             Write::Nothing => before,
             Write::Update(record) => {

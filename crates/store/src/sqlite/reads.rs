@@ -60,6 +60,21 @@ impl Sqlite {
             .ask(false, |connection| effects::load(connection, effect))
     }
 
+    /// The record of an effect, without its input if it was asked for lately. Only for whoever is
+    /// alone with the file.
+    pub(crate) fn recall(&self, effect: &EffectId) -> Result<Option<Record>, StoreError> {
+        let changes = match self.recent.find(effect) {
+            Ok(record) => return Ok(Some(record)),
+            Err(changes) => changes,
+        };
+        let load = |connection: &Connection| effects::load(connection, effect);
+        let loaded = self.readers.ask(false, load)?;
+        if let Some(record) = &loaded {
+            self.recent.keep(record, changes);
+        }
+        Ok(loaded)
+    }
+
     pub(crate) async fn list(&self, filter: Filter, now: Time) -> Result<Page<Record>, StoreError> {
         let (conditions, values) = effect_conditions(&filter, now);
         let limit = filter.limit;
@@ -159,10 +174,9 @@ impl Sqlite {
             ),
             None => ("effects.lease_until <= ?", Value::from(now.0)),
         };
-        // Both terms on the state: the index covers the three, the question is for one.
         let sql = format!(
             "SELECT {COLUMNS}, {NAMES} FROM effects JOIN scopes ON scopes.id = effects.scope
-              WHERE effects.state IN (0, 3, 4) AND effects.state = 0 AND {condition} LIMIT {limit}"
+              WHERE effects.state = 0 AND {condition} LIMIT {limit}"
         );
         let ask = move |connection: &Connection| {
             connection

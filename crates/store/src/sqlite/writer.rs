@@ -2,6 +2,7 @@
 //! once, answers each.
 
 use std::sync::Arc;
+use std::thread;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -9,6 +10,7 @@ use tokio::sync::oneshot;
 use super::checkpoint::Checkpoints;
 use super::effects::{Batch, Statements};
 use super::failure::classify;
+use super::recent::Recent;
 use super::scopes::Scopes;
 use super::{Ask, blobs, mail, nodes, receipts, releases, runs};
 use crate::change::{Answer, Change};
@@ -30,6 +32,7 @@ pub(super) struct Writer {
     connection: Connection,
     context: Arc<Context>,
     scopes: Scopes,
+    recent: Arc<Recent>,
     checkpoints: Checkpoints,
     batch: usize,
 }
@@ -49,6 +52,7 @@ impl Writer {
     pub(super) fn new(
         mut connection: Connection,
         context: Arc<Context>,
+        recent: Arc<Recent>,
         options: &Options,
     ) -> Result<Writer, OpenError> {
         let checkpoints = Checkpoints::of(&mut connection, options.checkpoint_pages)?;
@@ -56,6 +60,7 @@ impl Writer {
             connection,
             context,
             scopes: Scopes::default(),
+            recent,
             checkpoints,
             batch: options.batch.max(1),
         })
@@ -66,6 +71,14 @@ impl Writer {
         let _alarm = Alarm(Arc::clone(&self.context));
         let mut waiting: Vec<Waiting> = Vec::with_capacity(self.batch);
         while requests.blocking_recv_many(&mut waiting, self.batch) > 0 {
+            // Who is about to ask may do so first, where processors are scarce: the more share a
+            // commit, the less each costs.
+            thread::yield_now();
+            while waiting.len() < self.batch
+                && let Ok(more) = requests.try_recv()
+            {
+                waiting.push(more);
+            }
             let (asks, replies): (Vec<_>, Vec<_>) = waiting
                 .drain(..)
                 .map(|request| (request.ask, request.reply))
@@ -83,9 +96,10 @@ impl Writer {
             connection,
             context,
             scopes,
+            recent,
             ..
         } = self;
-        let result = transaction(connection, context, scopes, asks);
+        let result = transaction(connection, context, scopes, recent, asks);
         if result.is_err() {
             scopes.clear();
         }
@@ -116,6 +130,7 @@ fn transaction(
     connection: &mut Connection,
     context: &Context,
     scopes: &mut Scopes,
+    recent: &Recent,
     asks: Vec<Ask>,
 ) -> Result<Answers, StoreError> {
     let failed = |error| classify(error, context);
@@ -130,6 +145,7 @@ fn transaction(
         scopes,
         seen: &context.seen,
         member: None,
+        touched: Vec::new(),
         // After the lock is held, so that time does not run backwards from one commit to the next.
         now: context.clock.now(),
     };
@@ -141,8 +157,10 @@ fn transaction(
             Ok(apply_all(&mut batch, ask).map_err(failed)?)
         });
     }
+    let touched = std::mem::take(&mut batch.touched);
     drop(batch);
     transaction.commit().map_err(failed)?;
+    touched.into_iter().for_each(|it| recent.touched(it));
     Ok(answers)
 }
 
@@ -199,7 +217,7 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         Change::Token(change) => Answer::Token(nodes::change_token(connection, change, now)?),
         Change::Node(change) => Answer::Node(nodes::change(connection, change, now)?),
         Change::Receipts(receipts) => {
-            receipts::write(connection, batch.scopes, &receipts)?;
+            receipts::write(batch, &receipts)?;
             Answer::Written
         }
         Change::Start(start) => Answer::Started(Box::new(batch.start(*start)?)),

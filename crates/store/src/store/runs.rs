@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use semel_ledger::{Command, Scope, Time};
 
 use super::{Backend, Store, random_bytes};
-use crate::change::{Answer, Change};
+use crate::change::{Answer, Change, EffectChange};
 use crate::error::StoreError;
 use crate::query::{MAX_PAGE, Page};
 use crate::run::{
@@ -34,29 +34,40 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the store could not.
     pub async fn start(&self, start: Start) -> Result<Started, StoreError> {
-        let claims = |command: &Command| matches!(command, Command::Claim(_) | Command::Once(_));
-        let Some(once) = start.once.as_ref().filter(|once| claims(&once.command)) else {
+        let Some(once) = start.once.as_ref().filter(|once| claims(once)) else {
             return self.write_start(start).await;
         };
+        if let Some(refused) = self.start_refused(once).await? {
+            return Ok(refused);
+        }
         let (effect, by) = (once.effect.clone(), once.content.by.clone());
         let hash = effect.hash();
-        let committed = if self.context.seen.contains(hash) {
-            self.refused_by_committed(once).await?
-        } else {
-            None
-        };
-        let mut started = match committed {
-            Some(answered) => Started {
-                answered: Some(answered),
-                outcome: StartOutcome::Refused,
-            },
-            None => self.write_start(start).await?,
-        };
+        let mut started = self.write_start(start).await?;
         self.context.seen.add(hash);
         started.answered = started
             .answered
             .map(|answered| self.with_receipt(effect, hash, by, answered));
         Ok(started)
+    }
+
+    /// What [`Store::start`] answers if the effect came by lately and what is committed refuses it:
+    /// whoever asks first need not make the run.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn start_refused(&self, once: &EffectChange) -> Result<Option<Started>, StoreError> {
+        let hash = once.effect.hash();
+        if !claims(once) || !self.context.seen.contains(hash) {
+            return Ok(None);
+        }
+        let refused = self.refused_by_committed(once).await?;
+        Ok(refused.map(|answered| {
+            let (effect, by) = (once.effect.clone(), once.content.by.clone());
+            Started {
+                answered: Some(self.with_receipt(effect, hash, by, answered)),
+                outcome: StartOutcome::Refused,
+            }
+        }))
     }
 
     async fn write_start(&self, start: Start) -> Result<Started, StoreError> {
@@ -176,4 +187,8 @@ impl Store {
     pub async fn done_keys(&self, scope: &Scope) -> Result<u64, StoreError> {
         backend!(self, done_keys(scope))
     }
+}
+
+fn claims(once: &EffectChange) -> bool {
+    matches!(once.command, Command::Claim(_) | Command::Once(_))
 }

@@ -2,6 +2,10 @@
 --
 -- Start at the view `run_list` at the end; `journal` tells what a run has done so far.
 
+-- A list of more than two in the condition would make a table of its own for every row written.
+DROP INDEX effects_open;
+CREATE INDEX effects_open ON effects (state, lease_until) WHERE state = 0 OR state = 3 OR state = 4;
+
 -- One row for each run, small, as it changes. `id` sorts by time, so new rows go to the end.
 -- `flow` is the number of a name in `scopes`: a flow's runs are claimed under its own name.
 -- `state`: 0 queued, 1 running, 2 retrying, 3 waiting, 4 unknown, 5 parked; over: 6 done, 7 failed,
@@ -34,14 +38,16 @@ CREATE INDEX runs_by_key ON runs (key_hash) WHERE parent IS NULL;
 CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
 
 -- What a run has done, row by row. A row is written once: its place in the key is what stops a
--- node that no longer holds the run.
+-- node that no longer holds the run. Rows are appended in order and found by a short index: of many
+-- runs at once each would otherwise write into a page of its own.
 CREATE TABLE journal (
+    seq        INTEGER PRIMARY KEY,
     run        BLOB    NOT NULL,
     at         INTEGER NOT NULL,
     written_at INTEGER NOT NULL,
     row        TEXT    NOT NULL,
-    PRIMARY KEY (run, at)
-) STRICT, WITHOUT ROWID;
+    UNIQUE (run, at)
+) STRICT;
 
 -- What runs were told and have not read. Numbers are never used twice, or a run that has read up
 -- to one could throw away mail that it has not seen.
