@@ -3,7 +3,7 @@
 //! Owns reading a release's source into a [`Compiled`] flow, once. The store is the authority on
 //! what is live; this is a copy that is refreshed when the store says that it changed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use semel_flow::model::{Flow, Step, Trigger};
@@ -20,6 +20,8 @@ pub struct Compiled {
     pub id: ReleaseId,
     /// What it says.
     pub flow: Flow,
+    /// The headers of a request that it uses; no others are kept.
+    pub headers: BTreeSet<String>,
     /// The file.
     pub source: Box<str>,
 }
@@ -127,6 +129,7 @@ impl Flows {
         semel_flow::mark_volatile(&mut flow);
         let compiled = Arc::new(Compiled {
             id: release.id,
+            headers: semel_flow::check::headers(&flow),
             flow,
             source,
         });

@@ -16,7 +16,7 @@ use semel_ledger::{Fence, Time};
 use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
 
-pub use opening::{Again, Opening, Origin, Raw, Within};
+pub use opening::{Again, Headers, Opening, Origin, Raw, Within};
 
 /// A value as the journal keeps it: in the row, or a long one as the name of its blob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
-//! The names that a run's expressions may use.
+//! The names that expressions may use, before there is a run and in it.
 //!
-//! Owns what `event`, `steps`, `run`, `step`, `schedule`, `item`, `failure` and the flow's own `let`
-//! names stand for at one moment of one run. The time and the randomness are the caller's.
+//! Owns what `event`, `request`, `steps`, `run`, `step`, `schedule`, `item`, `failure` and the flow's
+//! own `let` names stand for at one moment of one run. The time and the randomness are the caller's.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use semel_flow::model::Flow;
 use semel_flow::{Value, value::Piece};
 use semel_ledger::Time;
 
-use crate::journal::{Kept, Origin};
+use crate::journal::{Headers, Kept, Opening, Origin};
 use crate::state::State;
 
 /// What a run is called.
@@ -33,6 +33,49 @@ pub struct Outer {
     pub state: State,
     /// The run around that.
     pub outer: Option<Arc<Outer>>,
+}
+
+/// What the trigger's and the flow's own expressions see before there is a run.
+#[derive(Debug)]
+pub struct EventNames<'a> {
+    /// The flow.
+    pub flow: &'a Flow,
+    /// The event.
+    pub event: &'a Value,
+    /// The headers of its request that the flow uses.
+    pub headers: &'a Headers,
+    /// It is an item of a fetched list.
+    pub is_item: bool,
+    /// Planned or received at.
+    pub at: Time,
+    /// The present time.
+    pub now: Time,
+}
+
+impl Names for EventNames<'_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        match name {
+            "event" => Some(self.event.clone()),
+            "item" if self.is_item => Some(self.event.clone()),
+            "request" => Some(request(self.headers)),
+            "schedule" => schedule_at(self.at),
+            _ => None,
+        }
+    }
+
+    fn defined(&self, name: &str) -> Option<&Expr> {
+        let mut lets = self.flow.lets.iter();
+        let found = lets.find(|(given, _)| given.it == name);
+        found.map(|(_, expr)| expr)
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn random(&self) -> [u8; 16] {
+        [0; 16]
+    }
 }
 
 /// What one evaluation sees.
@@ -124,11 +167,13 @@ impl Names for RunNames<'_> {
             return Some(value.clone());
         }
         match name {
-            "event" => Some(event(self.state, self.outer)),
+            "event" => Some(kept(&opening(self.state, self.outer).event)),
+            "request" => Some(request(&opening(self.state, self.outer).headers)),
             "run" => Some(self.run()),
             "steps" => Some(self.all_steps()),
             "failure" => self.failure(),
-            "schedule" => schedule(self.state, self.outer),
+            // What was planned, never what the clock says: the same at every retry.
+            "schedule" => schedule_at(opening(self.state, self.outer).at),
             _ => item(self.flow, self.state, self.outer, name),
         }
     }
@@ -171,12 +216,19 @@ fn step_of_outer(outer: Option<&Arc<Outer>>, step: &str) -> Option<Value> {
     found.or_else(|| step_of_outer(outer.outer.as_ref(), step))
 }
 
-/// An item sees the event of the run around it.
-fn event(state: &State, outer: Option<&Arc<Outer>>) -> Value {
+/// An item sees what started the run around it.
+fn opening<'a>(state: &'a State, outer: Option<&'a Arc<Outer>>) -> &'a Opening {
     match outer {
-        Some(outer) => event(&outer.state, outer.outer.as_ref()),
-        None => kept(&state.opening.event),
+        Some(outer) => opening(&outer.state, outer.outer.as_ref()),
+        None => &state.opening,
     }
+}
+
+/// What `request` stands for; without a request it has no headers.
+fn request(headers: &Headers) -> Value {
+    let headers = headers.iter();
+    let headers = headers.map(|(name, value)| (&**name, Value::text(value)));
+    Value::map([("headers", Value::map(headers))])
 }
 
 fn item(flow: &Flow, state: &State, outer: Option<&Arc<Outer>>, name: &str) -> Option<Value> {
@@ -195,16 +247,8 @@ fn item(flow: &Flow, state: &State, outer: Option<&Arc<Outer>>, name: &str) -> O
     })
 }
 
-/// What was planned, never what the clock says: the same at every retry.
-fn schedule(state: &State, outer: Option<&Arc<Outer>>) -> Option<Value> {
-    if let Some(outer) = outer {
-        return schedule(&outer.state, outer.outer.as_ref());
-    }
-    schedule_at(state.opening.at)
-}
-
 /// What `schedule` stands for in a run of that planned time.
-pub(crate) fn schedule_at(Time(millis): Time) -> Option<Value> {
+fn schedule_at(Time(millis): Time) -> Option<Value> {
     let time = Timestamp::from_millisecond(millis).ok()?;
     let date = time.strftime("%F").to_string();
     Some(Value::map([

@@ -16,7 +16,7 @@ use semel_store::{Change, StoreError};
 
 use crate::engine::{Inner, fence};
 use crate::flows::Compiled;
-use crate::journal::Origin;
+use crate::journal::{Headers, Origin};
 use crate::start::{Incoming, StartError, short_hash};
 
 /// The longest time between two looks: what is live may change meanwhile.
@@ -151,6 +151,7 @@ fn start(
         event,
         canonical: None,
         raw: None,
+        headers: Headers::new(),
         at: tick,
         from: None,
         key,

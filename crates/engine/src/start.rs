@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use semel_flow::Value;
-use semel_flow::expr::{EvalError, Expr, KeyFault, Names};
-use semel_flow::model::{Flow, OverlapPolicy};
+use semel_flow::expr::{EvalError, KeyFault};
+use semel_flow::model::OverlapPolicy;
 use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{
     Claim, Command, EffectId, Fence, Fingerprint, Key, KeyError, Millis, Owner, Scope, Time,
@@ -17,7 +17,8 @@ use semel_store::run::{Lane, NewRun, RunId, RunState, Start, WhenFull};
 use semel_store::{Content, EffectChange};
 
 use crate::flows::Compiled;
-use crate::journal::{self, Again, Happening, Kept, Opening, Origin, Raw, Within};
+use crate::journal::{self, Again, Happening, Headers, Kept, Opening, Origin, Raw, Within};
+use crate::names::EventNames;
 
 /// How long a done key protects if neither file nor server says.
 pub const DEFAULT_REMEMBER: Millis = Millis::days(30);
@@ -73,6 +74,8 @@ pub struct Incoming<'a> {
     pub canonical: Option<Canonical>,
     /// What was received, byte for byte, if that is not the event's own text.
     pub raw: Option<Vec<u8>>,
+    /// The headers of its request that the flow uses.
+    pub headers: Headers,
     /// Planned or received at.
     pub at: Time,
     /// The sender's name for it, or who asked.
@@ -91,46 +94,6 @@ pub struct Incoming<'a> {
     pub fence: Fence,
 }
 
-/// What the trigger's and the flow's own expressions see before there is a run.
-#[derive(Debug)]
-pub struct EventNames<'a> {
-    /// The flow.
-    pub flow: &'a Flow,
-    /// The event.
-    pub event: &'a Value,
-    /// It is an item of a fetched list.
-    pub is_item: bool,
-    /// Planned or received at.
-    pub at: Time,
-    /// The present time.
-    pub now: Time,
-}
-
-impl Names for EventNames<'_> {
-    fn get(&self, name: &str) -> Option<Value> {
-        match name {
-            "event" => Some(self.event.clone()),
-            "item" if self.is_item => Some(self.event.clone()),
-            "schedule" => crate::names::schedule_at(self.at),
-            _ => None,
-        }
-    }
-
-    fn defined(&self, name: &str) -> Option<&Expr> {
-        let mut lets = self.flow.lets.iter();
-        let found = lets.find(|(given, _)| given.it == name);
-        found.map(|(_, expr)| expr)
-    }
-
-    fn now(&self) -> Time {
-        self.now
-    }
-
-    fn random(&self) -> [u8; 16] {
-        [0; 16]
-    }
-}
-
 impl Incoming<'_> {
     /// What expressions over the event see.
     #[must_use]
@@ -138,6 +101,7 @@ impl Incoming<'_> {
         EventNames {
             flow: &self.compiled.flow,
             event: &self.event,
+            headers: &self.headers,
             is_item: self.by == Origin::Sync,
             at: self.at,
             now: self.now,
@@ -190,6 +154,7 @@ impl Incoming<'_> {
             at: self.at,
             from: self.from.clone(),
             raw: None,
+            headers: self.headers.clone(),
             within: None,
             again: None,
         }
@@ -244,6 +209,7 @@ impl Incoming<'_> {
             at: self.at,
             from: self.from,
             raw: self.raw.map(|bytes| Raw::new(bytes, &mut contents)),
+            headers: self.headers,
             within: None,
             again: None,
         };
@@ -385,6 +351,7 @@ pub fn child_opening(by: Origin, event: Value, at: Time, within: Within) -> Open
         at,
         from: None,
         raw: None,
+        headers: Headers::new(),
         within: Some(within),
         again: None,
     }

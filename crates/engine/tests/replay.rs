@@ -8,7 +8,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_engine::decide::{Decision, Move, Scene, decide};
-use semel_engine::journal::{self, Done, Ending, Happening, Kept, Opening, Origin, Spawned};
+use semel_engine::journal::{
+    self, Done, Ending, Happening, Headers, Kept, Opening, Origin, Spawned,
+};
 use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
 use semel_engine::places;
@@ -322,6 +324,7 @@ fn opening(n: i64) -> Opening {
         at: Time(0),
         from: None,
         raw: None,
+        headers: Headers::new(),
         within: None,
         again: None,
     }

@@ -1,7 +1,7 @@
 //! What can be said about a flow before it runs, beyond how it is written.
 //!
 //! Owns keys and where their values come from ([`check`]), references and kinds of values, policies
-//! that do not fit, the table of steps ([`table`]), what depends on the moment ([`mark_volatile`])
+//! that do not fit, the table of steps ([`table`]), the secrets and headers that it uses, what depends on the moment ([`mark_volatile`])
 //! and what a new release would forget ([`abandoned`]). How the file is written was looked at while
 //! it was read.
 //!
@@ -9,6 +9,7 @@
 //! may see, `trace` follows a value to its sources, `keys` judges keys by them.
 
 mod abandoned;
+mod headers;
 mod index;
 mod keys;
 mod names;
@@ -29,6 +30,7 @@ use trace::Tracer;
 use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
+pub use headers::headers;
 pub use secrets::secrets;
 pub use table::{Row, table};
 pub use volatile::mark_volatile;

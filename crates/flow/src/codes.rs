@@ -47,6 +47,7 @@ codes! {
     C011 "what `retry` does not repeat"
     C012 "a step may happen twice"
     C013 "a step is taken for more harmless than it is"
+    C014 "a header that cannot be used"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"

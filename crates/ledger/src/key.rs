@@ -237,7 +237,6 @@ impl fmt::Display for EffectId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     fn effect(scope: &str, parts: &[&str]) -> EffectId {
         let scope = Scope::new(scope).expect("scope");
@@ -294,21 +293,5 @@ mod tests {
         }
         assert!(Scope::new("\t").is_err());
         assert!(Scope::new(&"x".repeat(255)).is_ok());
-    }
-
-    proptest! {
-        #[test]
-        fn text_form_and_parts_are_one_to_one(parts in prop::collection::vec("[^\\p{Cc}]{0,5}[!-~]", 1..=MAX_PARTS)) {
-            let key = Key::from_parts(&parts).expect("valid parts");
-            prop_assert_eq!(key.parts().collect::<Vec<_>>(), parts);
-            prop_assert_eq!(key.as_str().parse::<Key>().expect("own text form"), key);
-        }
-
-        #[test]
-        fn a_text_form_has_one_spelling(text in "[a%25F/]{1,12}") {
-            if let Ok(key) = text.parse::<Key>() {
-                prop_assert_eq!(key.as_str(), text);
-            }
-        }
     }
 }

@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use semel_engine::flows::Compiled;
-use semel_engine::journal::Origin;
+use semel_engine::journal::{Headers, Origin};
 use semel_engine::start::{Incoming, StartError};
 use semel_flow::Value;
 use semel_ledger::json::Canonical;
@@ -56,6 +56,7 @@ pub(crate) async fn trigger(
         event: Value::of(&canonical),
         canonical: Some(canonical.clone()),
         raw: None,
+        headers: Headers::new(),
         at: now,
         from: Some((*caller.0).into()),
         key: None,

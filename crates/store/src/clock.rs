@@ -96,25 +96,40 @@ fn whole_millis(span: Duration) -> i64 {
 
 /// A clock that moves only when told, for tests and simulations.
 #[derive(Debug)]
-pub struct ManualClock(AtomicI64);
+pub struct ManualClock {
+    now: AtomicI64,
+    wall_drift: AtomicI64,
+}
 
 impl ManualClock {
     /// Starts at `now`.
     #[must_use]
     pub fn at(now: Time) -> ManualClock {
-        ManualClock(AtomicI64::new(now.0))
+        ManualClock {
+            now: AtomicI64::new(now.0),
+            wall_drift: AtomicI64::new(0),
+        }
+    }
+
+    /// Somebody sets the machine's wall clock, `ahead` milliseconds ahead of this one.
+    pub fn set_wall(&self, ahead: i64) {
+        self.wall_drift.store(ahead, Ordering::SeqCst);
     }
 
     /// Lets `span` pass.
     pub fn advance(&self, span: Millis) {
-        self.0
+        self.now
             .fetch_add(i64::try_from(span.0).unwrap_or(i64::MAX), Ordering::SeqCst);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Time {
-        Time(self.0.load(Ordering::SeqCst))
+        Time(self.now.load(Ordering::SeqCst))
+    }
+
+    fn wall_drift(&self) -> i64 {
+        self.wall_drift.load(Ordering::SeqCst)
     }
 
     fn adjust(&self, _ahead: i64) {}

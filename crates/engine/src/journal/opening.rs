@@ -1,5 +1,6 @@
 //! What started a run, and with what.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_ledger::{Fence, Time};
@@ -7,6 +8,9 @@ use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
 
 use super::{Kept, text};
+
+/// The headers of a request that a flow uses, by their names in lower case.
+pub type Headers = BTreeMap<Box<str>, Box<str>>;
 
 /// What started a run, and with what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +28,9 @@ pub struct Opening {
     /// What was received, byte for byte, if that is not the event's own text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<Raw>,
+    /// The headers that the flow uses, of the request that it came with.
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    pub headers: Headers,
     /// An item of a `for_each` or a called flow: what belongs to the run that waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<Within>,

@@ -16,7 +16,7 @@ use super::book::Gone;
 use super::{Active, More};
 use crate::decide::{Rest, names};
 use crate::engine::{Inner, fence};
-use crate::journal::{Done, Ending, Failed, Happening, Kept, Origin};
+use crate::journal::{Done, Ending, Failed, Happening, Headers, Kept, Origin};
 use crate::resolve::DEFAULT_TIMEOUT;
 use crate::retry::{self, Tried};
 use crate::start::{Incoming, StartError};
@@ -265,6 +265,7 @@ impl Active {
             event: item,
             canonical: None,
             raw: None,
+            headers: Headers::new(),
             at: self.state.opening.at,
             from: Some(self.identity.id.as_ref().into()),
             key: None,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use semel_act::{Answer, Failure, FailureClass, Outcome, Perform, Performing, Task, Trace};
-use semel_engine::journal::Origin;
+use semel_engine::journal::{Headers, Origin};
 use semel_engine::start::Incoming;
 use semel_engine::{Engine, Settings};
 use semel_flow::Value;
@@ -203,6 +203,7 @@ impl Node {
             event: Value::read(event.as_bytes()).expect("JSON"),
             canonical: None,
             raw: None,
+            headers: Headers::new(),
             at: store.now(),
             from: None,
             key: None,

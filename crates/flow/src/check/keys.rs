@@ -80,7 +80,7 @@ pub(super) fn check_own(flow: &Flow) -> Option<Diagnostic> {
         .then(|| {
             let label = "its events are told apart only by a header Idempotency-Key or X-Event-Id";
             Diagnostic::warning(K015, preset.span, "the flow has no `key`", label)
-                .help("without such a header the event is refused")
+                .help("without such a header the event waits for a person")
                 .help("name what the sender repeats on redelivery: key: ${{ event.id }}")
         })
     })

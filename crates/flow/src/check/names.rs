@@ -1,22 +1,24 @@
 //! References: whether every name stands for something, there where it is used.
 //!
 //! Owns the codes `C001` to `C007` and `C009`. Members of events and answers are not known before
-//! they come; those of `run`, `schedule`, `step`, `failure` and of steps are.
+//! they come; those of `run`, `schedule`, `step`, `failure`, `request` and of steps are.
 
 mod member;
+mod reach;
 
-use super::index::Reach;
+use super::headers::check_header;
 use super::trace::{Tracer, item_of};
 use super::visit::{Place, Sees};
-use crate::codes::{C001, C002, C003, C004, C005, C006, C007, C009};
+use crate::codes::{C001, C002, C006, C007, C009};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expr::Expr;
 use crate::expr::ast::{Ast, Node};
-use crate::model::Trigger;
+use crate::model::{Flow, Trigger};
 use crate::near::nearest;
+use crate::value::Value;
 
 /// Names that exist somewhere, and where.
-const ELSEWHERE: [(&str, &str); 12] = [
+const ELSEWHERE: [(&str, &str); 13] = [
     ("body", "over an answer: in `result`, `found` and `paging`"),
     (
         "status",
@@ -35,6 +37,10 @@ const ELSEWHERE: [(&str, &str); 12] = [
     ("event", "everywhere but in `paging`"),
     ("schedule", "everywhere but in `paging`"),
     ("secrets", "in what a step sends"),
+    (
+        "request",
+        "in a flow with a `webhook`, everywhere but in `paging`",
+    ),
 ];
 
 /// One expression under scrutiny.
@@ -98,7 +104,7 @@ impl<'f> Names<'_, '_, 'f> {
             Node::Select { of, name } => self.member_of(of, Some(name), ast.span),
             Node::Index { of, at } => {
                 self.ast(at);
-                self.member_of(of, None, ast.span);
+                self.member_of(of, written(at), ast.span);
             }
             _ => self.ast(ast),
         }
@@ -116,7 +122,10 @@ impl<'f> Names<'_, '_, 'f> {
                 }
                 Node::Index { of: inner, at } => {
                     self.ast(at);
-                    names.clear();
+                    match written(at) {
+                        Some(name) => names.push((name, of.span)),
+                        None => names.clear(),
+                    }
                     of = inner;
                 }
                 Node::Ident(root) => {
@@ -141,6 +150,7 @@ impl<'f> Names<'_, '_, 'f> {
         match root {
             "steps" => self.steps(members),
             "run" | "schedule" | "step" | "failure" => self.fixed_member(root, members),
+            "request" => self.request(members, span),
             _ => {}
         }
     }
@@ -201,6 +211,7 @@ impl<'f> Names<'_, '_, 'f> {
         let sees = self.place.sees;
         match root {
             "event" | "schedule" => sees != AnswerOnly,
+            "request" => sees != AnswerOnly && has_hook(flow),
             "run" => !matches!(sees, Event | AnswerOnly),
             "steps" => matches!(sees, Run | Step | OwnResult | Ended | Answer | Anything),
             "step" => matches!(sees, Step | OwnResult | Answer | Anything),
@@ -290,55 +301,15 @@ impl<'f> Names<'_, '_, 'f> {
         }
     }
 
-    fn unreached(&self, id: &str, span: Span, reach: Reach<'_>, there: Span) -> Option<Diagnostic> {
-        let (code, title, label) = match reach {
-            Reach::Seen => return None,
-            Reach::Itself if self.place.sees == Sees::OwnResult => return None,
-            Reach::Perhaps(_) if self.guarded => return None,
-            Reach::Itself => (
-                C004,
-                format!("`{id}` refers to itself"),
-                "its result is not known before it has ended".to_owned(),
-            ),
-            Reach::Around => (
-                C004,
-                format!("`{id}` is the step that this one is inside of"),
-                "its result is not known before it has ended".to_owned(),
-            ),
-            Reach::Later => (
-                C003,
-                format!("`{id}` comes later"),
-                "it has no result yet".to_owned(),
-            ),
-            Reach::InLoop(each) => (
-                C005,
-                format!("`{id}` cannot be seen from here"),
-                format!("it is inside `{each}`: every item has its own"),
-            ),
-            Reach::Aside(other) => (
-                C005,
-                format!("`{id}` cannot be seen from here"),
-                format!("it is in another branch of `{other}`"),
-            ),
-            Reach::Perhaps(switch) => (
-                C005,
-                format!("`{id}` may not have run"),
-                format!("it is in one case of `{switch}`; in the others it has no result"),
-            ),
-        };
-        let found = Diagnostic::error(code, span, title, label);
-        let found = found.also(there, format!("`{id}` is here"));
-        Some(match reach {
-            Reach::Perhaps(switch) => Diagnostic {
-                level: crate::diagnostic::Level::Warning,
-                ..found
-            }
-            .help(format!(
-                "write default(steps.{id}.result, …), or give `{switch}` a `result`"
-            )),
-            Reach::Later => found.help(format!("move `{id}` up, or this step down")),
-            _ => found,
-        })
+    /// `request.headers["…"]`, written out.
+    fn request(&mut self, members: &[(&'f str, Span)], span: Span) {
+        self.fixed_member("request", members);
+        if members.first().is_none_or(|(name, _)| *name == "headers") {
+            let header = members.get(1);
+            let at = header.or(members.first()).map_or(span, |(_, span)| *span);
+            let name = header.map(|(name, _)| *name);
+            self.found.extend(check_header(self.tracer.flow, name, at));
+        }
     }
 
     fn fixed_member(&mut self, root: &str, members: &[(&'f str, Span)]) {
@@ -357,4 +328,17 @@ impl<'f> Names<'_, '_, 'f> {
                 None => found.help(format!("there are: {}", known.join(", "))),
             });
     }
+}
+
+/// What stands in brackets, if it is plain text.
+fn written(at: &Ast) -> Option<&str> {
+    match &at.node {
+        Node::Literal(Value::Text(name)) => Some(name),
+        _ => None,
+    }
+}
+
+fn has_hook(flow: &Flow) -> bool {
+    let mut triggers = flow.triggers.iter();
+    triggers.any(|it| matches!(it, Trigger::Webhook(_)))
 }

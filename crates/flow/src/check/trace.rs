@@ -107,6 +107,7 @@ impl<'f> Walk<'_, 'f> {
             Node::Default { it, fallback } => self.either(ast.span, [it, fallback], rest),
             Node::Call { function, args, .. } => self.call(ast.span, function.name, args),
             Node::Each(each) => self.each(each),
+            Node::Has { of, name } => self.ast(of, &[Seg::Name(Arc::clone(name))]),
             Node::Map(members) if !rest.is_empty() => {
                 let wanted = |name: &Ast| match (&name.node, &rest[0]) {
                     (Node::Literal(Value::Text(name)), Seg::Name(seg)) => name == seg,
@@ -205,6 +206,7 @@ impl<'f> Walk<'_, 'f> {
         }
         match name {
             "event" => self.event(segs, span),
+            "request" => self.request(segs, span),
             "run" | "step" => self.run(name, segs, span),
             "schedule" if is_planned(self.tracer.flow) => self.push(Source::Planned, span),
             "schedule" | "delivery" | "attempt" => {

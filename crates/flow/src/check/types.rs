@@ -4,6 +4,7 @@
 
 use std::cell::Cell;
 
+use super::headers::header_of;
 use super::trace::Tracer;
 use super::visit::Use;
 use crate::codes::C008;
@@ -167,9 +168,14 @@ impl<'f> Types<'_, '_, 'f> {
             Node::Arith { first, rest } => self.arith(first, rest, depth),
             Node::Call { function, .. } => of_call(function.name),
             Node::Ident(name) => self.named(name, depth),
+            Node::Select { .. } | Node::Index { .. } if self.is_header(ast) => Type::Text,
             Node::Select { of, name } => self.member(of, name, depth),
             Node::Index { .. } => Type::Any,
         }
+    }
+
+    fn is_header(&self, ast: &Ast) -> bool {
+        header_of(ast).is_some() && !self.bound.contains(&"request")
     }
 
     fn arith(&self, first: &'f Ast, rest: &'f [(Arith, Ast)], depth: usize) -> Type {
@@ -190,7 +196,9 @@ impl<'f> Types<'_, '_, 'f> {
         match name {
             _ if self.bound.contains(&name) => Type::Any,
             "status" => Type::Whole,
-            "headers" | "run" | "schedule" | "step" | "steps" | "failure" => Type::Object,
+            "headers" | "run" | "schedule" | "step" | "steps" | "failure" | "request" => {
+                Type::Object
+            }
             _ => {
                 let mut lets = self.tracer.flow.lets.iter();
                 match lets.find(|(given, _)| given.it == name) {

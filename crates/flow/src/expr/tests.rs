@@ -6,7 +6,6 @@ mod limits;
 mod messages;
 mod oracle;
 mod page;
-mod random;
 mod secrets;
 mod spellings;
 mod templates;

@@ -9,9 +9,9 @@ use crate::model::Tree;
 use crate::yaml::{Kind, Node};
 
 /// Names that expressions know already.
-const TAKEN: [&str; 15] = [
+const TAKEN: [&str; 16] = [
     "event", "steps", "step", "run", "secrets", "schedule", "failure", "status", "headers", "body",
-    "cursor", "true", "false", "null", "in",
+    "cursor", "request", "true", "false", "null", "in",
 ];
 
 impl Lower {

@@ -4,8 +4,11 @@ mod bad;
 mod design;
 mod docs;
 mod examples;
+mod expressions;
 mod never_panics;
 mod schema;
+#[path = "../survive/mod.rs"]
+mod survive;
 
 use std::path::{Path, PathBuf};
 

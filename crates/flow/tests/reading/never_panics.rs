@@ -1,7 +1,8 @@
 //! Whatever a file holds, reading it ends with a flow or with reasons, at places that exist.
 
 use proptest::prelude::*;
-use semel_flow::render::{Style, render, to_json};
+
+use crate::survive::flow;
 
 /// Pieces that mean something to YAML or to us.
 const PIECES: [&str; 30] = [
@@ -85,43 +86,12 @@ fn changed(mut source: String, changes: &[Change]) -> String {
     source
 }
 
-fn check(source: &str) {
-    let reading = semel_flow::read(source);
-    assert!(reading.flow.is_some() || reading.has_errors(), "{source:?}");
-    for found in &reading.diagnostics {
-        let places = found.also.iter().map(|(at, _)| *at).chain([found.at]);
-        for at in places {
-            assert!(
-                source.get(at.start..at.end).is_some(),
-                "{found:?} in {source:?}"
-            );
-        }
-    }
-    let style = Style {
-        file: "f.yaml",
-        colours: true,
-        width: Some(100),
-    };
-    let text = render(source, &reading.diagnostics, style);
-    assert_eq!(text.is_empty(), reading.diagnostics.is_empty());
-    let json = to_json(source, &reading.diagnostics, "f.yaml");
-    assert_eq!(
-        json.as_array().map(Vec::len),
-        Some(reading.diagnostics.len())
-    );
-    let again = semel_flow::read(source);
-    assert_eq!(
-        again.diagnostics, reading.diagnostics,
-        "the same text, the same messages"
-    );
-}
-
 /// The worst that fits into a file: every line wrong, and the messages still come at once.
 #[test]
 fn a_file_of_nothing_but_problems_is_bounded() {
     let lines: Vec<_> = (0..9_000).map(|at| format!("wrong{at}: x")).collect();
     let source = lines.join("\n");
-    check(&source);
+    flow(&source);
     assert_eq!(semel_flow::read(&source).diagnostics.len(), 1_000);
 }
 
@@ -133,12 +103,12 @@ proptest! {
         source in prop::sample::select(sources()),
         changes in prop::collection::vec(change(), 1..6),
     ) {
-        check(&changed(source, &changes));
+        flow(&changed(source, &changes));
     }
 
     #[test]
     fn any_text_is_read_to_the_end(pieces in prop::collection::vec(0..PIECES.len(), 0..60)) {
         let source: String = pieces.into_iter().map(|piece| PIECES[piece]).collect();
-        check(&source);
+        flow(&source);
     }
 }

@@ -98,8 +98,23 @@ fn wrong_words_get_a_suggestion() {
         (&["receipt", "evt_1NXa"], "--flow FLOW"),
         (&["receipt", "verify", "no.json"], "cannot read no.json"),
         (&["receipts", "--key", "k"], "--scope"),
+        (&["receipts", "--since", "2026-13-01"], "is not a time"),
+        (&["check", "--agianst", "x"], "--against"),
+        (&["deploy", "--drft", "x"], "--draft"),
+        (&["trigger", "f", "--kee", "k"], "--key"),
     ] {
         ends(&home.run(words), 2, &[says]);
+    }
+    for &verb in VERBS {
+        let output = home.run(&[verb, &["--no-such-flag"]].concat());
+        ends(&output, 2, &["--no-such-flag"]);
+        let token = home.run(&[verb, &["--token", "smt_clear"]].concat());
+        assert_eq!(
+            token.status.code(),
+            Some(2),
+            "{verb:?}: a token on the line"
+        );
+        assert!(!stderr(&token).contains("smt_clear"), "{}", stderr(&token));
     }
 }
 

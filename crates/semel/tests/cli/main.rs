@@ -13,6 +13,7 @@ mod config;
 mod flows;
 mod folder;
 mod help;
+mod hostile;
 mod killed;
 mod ledger;
 mod once;

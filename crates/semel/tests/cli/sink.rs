@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use crate::support::Home;
@@ -17,6 +19,8 @@ pub(crate) enum Habit {
     Refusing,
     /// Does it, and hangs up without a word.
     Silent,
+    /// Says everything back that it was sent, plainly and in base64, with this status.
+    Echoing(&'static str),
 }
 
 /// The destination.
@@ -54,15 +58,22 @@ impl Sink {
 
 fn attend(stream: &TcpStream, seen: &Mutex<Vec<String>>, habit: &Mutex<Habit>) {
     let mut reader = BufReader::new(stream);
-    while let Some((path, body)) = request(&mut reader) {
+    while let Some((head, body)) = request(&mut reader) {
+        let path = head.split(' ').nth(1).unwrap_or_default();
         let habit = *habit.lock().unwrap();
         if !matches!(habit, Habit::Refusing) {
             seen.lock().unwrap().push(format!("{path} {body}"));
         }
         let (status, body) = match habit {
-            Habit::Obliging => ("200 OK", r#"{"id":"it-1"}"#),
-            Habit::Refusing => ("422 Unprocessable", r#"{"error":"no"}"#),
+            Habit::Obliging => ("200 OK", r#"{"id":"it-1"}"#.to_owned()),
+            Habit::Refusing => ("422 Unprocessable", r#"{"error":"no"}"#.to_owned()),
             Habit::Silent => return,
+            Habit::Echoing(status) => {
+                let whole = format!("{head}{body}");
+                let packed = STANDARD.encode(&whole);
+                let echo = json!({"id": "it-1", "echo": whole, "packed": packed});
+                (status, echo.to_string())
+            }
         };
         let length = body.len();
         let answer = format!(
@@ -75,15 +86,15 @@ fn attend(stream: &TcpStream, seen: &Mutex<Vec<String>>, habit: &Mutex<Habit>) {
     }
 }
 
-/// The path and the body of the next request.
+/// The head and the body of the next request.
 fn request(reader: &mut BufReader<&TcpStream>) -> Option<(String, String)> {
-    let mut line = String::new();
-    reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let path = line.split(' ').nth(1)?.to_owned();
+    let mut head = String::new();
+    reader.read_line(&mut head).ok().filter(|read| *read > 0)?;
     let mut length = 0;
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
+        head.push_str(&header);
         let header = header.trim().to_ascii_lowercase();
         if header.is_empty() {
             break;
@@ -94,7 +105,7 @@ fn request(reader: &mut BufReader<&TcpStream>) -> Option<(String, String)> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some((path, String::from_utf8_lossy(&body).into_owned()))
+    Some((head, String::from_utf8_lossy(&body).into_owned()))
 }
 
 /// A flow that tells the destination of each signup.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -93,15 +94,21 @@ impl Home {
 
     /// A server on a free port.
     pub(crate) fn serve(&self, words: &[&str]) -> Server {
-        let mut all = vec!["serve", "--log", "warn"];
-        all.extend_from_slice(words);
-        let mut command = self.command(&all);
+        self.serve_with(words, &[("SEMEL_LOG", "warn")])
+    }
+
+    /// A server on a free port, with more in its environment.
+    pub(crate) fn serve_with(&self, words: &[&str], more: &[(&str, &str)]) -> Server {
+        let mut command = self.command(&[&["serve"], words].concat());
         command.env("SEMEL_LISTEN", "127.0.0.1:0");
-        let child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let pid = child.id();
+        command.envs(more.iter().copied());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let (pid, stderr) = (child.id(), child.stderr.take().unwrap());
         let mut server = Server {
             child,
             url: String::new(),
+            // Read all along, so that a server that says much is not held up.
+            said: Some(std::thread::spawn(|| std::io::read_to_string(stderr))),
         };
         let lock = self.data().join("semel.lock");
         server.url = until("the server announces itself", || {
@@ -116,18 +123,16 @@ impl Home {
 pub(crate) struct Server {
     pub(crate) child: Child,
     pub(crate) url: String,
+    said: Option<JoinHandle<std::io::Result<String>>>,
 }
 
 impl Server {
     /// Ends it as an operator would, and gives what it said.
     pub(crate) fn stop(mut self) -> (Option<i32>, String) {
         signal(self.child.id(), "TERM");
-        let mut said = String::new();
-        if let Some(mut stderr) = self.child.stderr.take() {
-            std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
-        }
         let code = self.child.wait().unwrap().code();
-        (code, said)
+        let said = self.said.take().unwrap().join().unwrap();
+        (code, said.unwrap())
     }
 }
 

@@ -9,6 +9,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::client::{Answer, Client};
 use crate::node::{Node, behind, serve, token_in};
 use crate::support::{Home, until};
@@ -16,6 +18,8 @@ use crate::told::{Told, stranger};
 
 /// Mounts a file system at `$1` that only this process and its children see, and becomes the rest.
 const SMALL: &str = "mount -t tmpfs -o size=4m,mode=700 tmpfs \"$1\" && shift && exec \"$@\"";
+
+const FLOW: &str = "name: f\non: {webhook: {path: /hooks/f, verify: none}}\nkey: ${{ event.id }}\nsteps:\n  - {id: note, set: {n: 1}}\n";
 
 #[test]
 fn a_full_disk_refuses_writes_until_there_is_room() {
@@ -34,6 +38,8 @@ fn a_full_disk_refuses_writes_until_there_is_room() {
     let token = token_in(&seen);
     let mut client = node.client(&token);
     let told = Told::default();
+    let deployed = client.ask("POST", "/v1/flows", Some(&json!({ "source": FLOW })));
+    assert_eq!(deployed.unwrap().status, 200);
     for turn in 0..50 {
         work(&mut client, &told, turn).unwrap();
     }
@@ -43,10 +49,13 @@ fn a_full_disk_refuses_writes_until_there_is_room() {
     reads_go_on(&mut client);
     for _ in 0..5 {
         refuses(&client.claim("another", &stranger()).unwrap());
+        refuses(&deliver(&mut client));
     }
     fs::remove_file(ballast).unwrap();
     let last = until_room(&mut client, &told, refused);
     work(&mut client, &told, last + 1).unwrap();
+    assert_eq!(deliver(&mut client).status, 202, "nothing was half-started");
+    assert_eq!(deliver(&mut client).body["status"], "duplicate");
     restarts_elsewhere(&home, &seen, &told);
     told.holds(&mut client);
     assert_eq!(node.terminate(), Some(0), "{}", node.said());
@@ -102,6 +111,12 @@ fn own_mounts(home: &Home) -> Option<Vec<&'static str>> {
 fn seen_by(node: &Node, path: &Path) -> PathBuf {
     let root = format!("/proc/{}/root", node.child.id());
     Path::new(&root).join(path.strip_prefix("/").unwrap())
+}
+
+/// An event at the front door, always the same.
+fn deliver(client: &mut Client) -> Answer {
+    let event = json!({"id": 1});
+    client.ask("POST", "/hooks/f", Some(&event)).unwrap()
 }
 
 /// Takes all the room there is.

@@ -1,6 +1,6 @@
 //! From the bytes of a verified request to an event.
 //!
-//! Owns which content types a hook takes and how each is read. Leaves reading within limits of
+//! Owns which content types a hook takes and how each is read, and which headers go with it. Leaves reading within limits of
 //! size and time to `body`, unpacking to `encoding`, and JSON to the ledger's strict reader: an
 //! event is what every reader reads alike, or it is refused with the offset.
 //!
@@ -12,8 +12,11 @@ mod form;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use axum::http::HeaderMap;
 use bytes::Bytes;
+use semel_engine::journal::Headers;
 use semel_flow::Value;
 use semel_ledger::json::Canonical;
 
@@ -58,6 +61,18 @@ impl Event {
         let value = Value::of(&canonical);
         Ok(Event { canonical, value })
     }
+}
+
+/// The headers of these names; one that was sent in several lines is one list, as RFC 9110 has it. A
+/// value that is no text is left out.
+pub(crate) fn kept(names: &BTreeSet<String>, headers: &HeaderMap) -> Headers {
+    let text = |name: &String| {
+        let values = headers.get_all(name).iter();
+        let values = values.map(|value| str::from_utf8(value.as_bytes()).ok());
+        let values = values.collect::<Option<Vec<_>>>()?;
+        (!values.is_empty()).then(|| (name.as_str().into(), values.join(", ").into()))
+    };
+    names.iter().filter_map(text).collect()
 }
 
 fn unsupported(kind: &Kind) -> Problem {

@@ -13,8 +13,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use semel_engine::intake::passes;
-use semel_engine::journal::Origin;
-use semel_engine::start::{EventNames, Incoming, short_hash};
+use semel_engine::journal::{Headers, Origin};
+use semel_engine::names::EventNames;
+use semel_engine::start::{Incoming, short_hash};
 use semel_flow::Value;
 use semel_flow::model::Latest as LatestOf;
 use semel_ledger::json::Canonical;
@@ -24,7 +25,7 @@ use semel_store::run::{Lane, Latest};
 use semel_store::store::random_bytes;
 
 use super::door::{Door, Hook};
-use super::intake::Event;
+use super::intake::{Event, kept};
 use super::senders::Sender;
 use crate::accept::{self, Accepted, Arrival, First};
 use crate::app::App;
@@ -67,6 +68,8 @@ pub(crate) async fn receive(
         raw: (*received != *canonical.as_str().as_bytes()).then_some(received),
         own_key: id.map(|id| own_key(&hook, &id)).transpose()?.flatten(),
         event: value,
+        headers: kept(&hook.compiled.headers, headers),
+        quiet: sender.shows_answer(headers),
         now: app.store.now(),
     };
     delivery.accept(canonical).await
@@ -132,9 +135,13 @@ struct Delivery<'a> {
     hook: Hook<'a>,
     door: &'a Door,
     event: Value,
+    /// Those headers that the flow uses.
+    headers: Headers,
     raw: Option<Bytes>,
     from: Box<str>,
     own_key: Option<Key>,
+    /// Whatever is answered is shown to a person, who did not ask for it.
+    quiet: bool,
     now: Time,
 }
 
@@ -154,6 +161,7 @@ impl<'a> Delivery<'a> {
             event: self.event.clone(),
             canonical,
             raw: self.raw.as_ref().map(|raw| raw.to_vec()),
+            headers: self.headers.clone(),
             at: self.now,
             from: Some(self.from.clone()),
             key: None,
@@ -233,6 +241,9 @@ impl<'a> Delivery<'a> {
 
     fn answer(&self, status: EventStatus, more: &Object) -> Response {
         self.door.counts.count(status);
+        if self.quiet {
+            return Response::default();
+        }
         let mut out = Object::new();
         out.text("status", status.name()).append(more);
         out.respond(match status {

@@ -18,6 +18,7 @@ use semel_flow::Value;
 use semel_flow::model::Preset;
 use semel_ledger::{Key, KeyError, Time};
 
+use crate::body::Kind;
 use crate::code::Code;
 use crate::out::Object;
 use crate::problem::Problem;
@@ -143,6 +144,13 @@ impl Sender {
     /// Whether a form whose only field is `payload` carries the event there, as JSON.
     pub(crate) fn wraps_json_in_form(&self) -> bool {
         matches!(self.preset, Preset::Slack | Preset::Github)
+    }
+
+    /// Whether the body of an answer is shown to a person: Slack says in the channel, or as an error,
+    /// whatever it is answered to a command or a click, and takes only 200 for received. These come
+    /// as forms; its events come as JSON.
+    pub(crate) fn shows_answer(&self, headers: &HeaderMap) -> bool {
+        self.preset == Preset::Slack && Kind::of(headers) == Kind::Form
     }
 
     /// The event's identity, if it has one. It is the same at every delivery of the event.

@@ -147,6 +147,11 @@ fn write_opening(out: &mut Object, story: &Story) {
         Some(blob) => out.hex("raw_blob", &blob.hash),
         None => out.raw("raw_blob", "null"),
     };
+    out.object("headers", |out| {
+        for (name, value) in &opening.headers {
+            out.text(name, value);
+        }
+    });
     let again = opening.again.as_ref();
     out.text_or_null("again", again.map(|again| &*again.of));
     let within = opening.within.as_ref();

@@ -6,6 +6,8 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use semel_server::Settings;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::common::{Answer, Socket, World};
 
@@ -84,6 +86,13 @@ async fn types_and_encodings() {
             "415 content_type_unsupported",
         ),
         ("", "", good.clone(), "415 content_type_unsupported"),
+        (
+            "multipart/form-data; boundary=x",
+            "",
+            b"--x\r\ncontent-disposition: form-data; name=f; filename=/etc/passwd\r\n\r\n--x--"
+                .to_vec(),
+            "415 content_type_unsupported",
+        ),
         (json, "gzip", bomb, "413 body_too_large"),
         (json, "gzip", good.clone(), "400 encoding_invalid"),
         (json, "br", good.clone(), "415 encoding_unsupported"),
@@ -92,6 +101,11 @@ async fn types_and_encodings() {
         let headers: Vec<_> = headers.into_iter().filter(|(_, v)| !v.is_empty()).collect();
         let answer = world.deliver("/hooks/open", &headers, body).await;
         refused(&world, &answer, gist, &format!("{kind} {encoding}")).await;
+        if gist.starts_with("415") {
+            let accepted = ["application/json", "gzip"];
+            let named = accepted.iter().any(|name| answer.text().contains(name));
+            assert!(named, "{}", answer.text());
+        }
     }
     let headers = [("content-type", json), ("content-encoding", "gzip")];
     let answer = world.deliver("/hooks/open", &headers, zipped(&good)).await;
@@ -140,6 +154,11 @@ async fn on_the_wire() {
             "400",
         ),
         (head("content-length: 20\r\n") + "{\"id\":1}", "408"),
+        (head("content-length: 1048577\r\n"), "413"),
+        (
+            head("transfer-encoding: chunked\r\n") + "zz\r\n{}\r\n",
+            "400",
+        ),
         (head(&long), "431"),
     ] {
         let answer = socket.raw(request.as_bytes()).await;
@@ -147,5 +166,24 @@ async fn on_the_wire() {
         assert!(answer.starts_with(&expected), "{status}: {answer}");
         assert!(socket.world.runs().await.is_empty(), "{status}");
     }
+    let answer = dripped(&socket, &head("content-length: 1000\r\n")).await;
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(socket.world.runs().await.is_empty(), "a drip");
     socket.stop().await.unwrap();
+}
+
+/// The answer to a body of which a byte comes now and then, for ever.
+async fn dripped(socket: &Socket, head: &str) -> String {
+    let mut stream = TcpStream::connect(socket.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let (mut reader, mut writer) = stream.into_split();
+    let dripping = tokio::spawn(async move {
+        while writer.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let mut answer = Vec::new();
+    let _ = reader.read_to_end(&mut answer).await;
+    dripping.abort();
+    String::from_utf8_lossy(&answer).into_owned()
 }

@@ -7,7 +7,7 @@ use sha2::Sha256;
 use crate::common::{START, World};
 use crate::hooks_bad::refused;
 
-const SIGNED: &str = "\
+pub(crate) const SIGNED: &str = "\
 name: signed
 on:
   webhook: {path: /hooks/stripe, verify: stripe, secret: \"${{ secrets.STRIPE }}\"}
@@ -16,13 +16,13 @@ steps:
 ";
 
 /// HMAC-SHA256 in hexadecimal digits.
-fn digits(secret: &str, text: &str) -> String {
+pub(crate) fn digits(secret: &str, text: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(text.as_bytes());
     semel_store::blob::hex(&mac.finalize().into_bytes())
 }
 
-fn signature(secret: &str, time: i64, body: &str) -> String {
+pub(crate) fn signature(secret: &str, time: i64, body: &str) -> String {
     let digits = digits(secret, &format!("{time}.{body}"));
     format!("t={time},v1={digits}")
 }
@@ -71,6 +71,14 @@ async fn signatures() {
             vec![json, ("stripe-signature", "t=abc,v1=00")],
             body,
             "timestamp abc",
+        ),
+        (
+            vec![
+                json,
+                ("stripe-signature", &signature("whsec_a", -now, body)),
+            ],
+            body,
+            "negative timestamp",
         ),
         (
             vec![json, ("stripe-signature", &signature("whsec_b", now, body))],

@@ -6,9 +6,11 @@
 
 mod access;
 mod again;
+mod any_bytes;
 mod bad_bodies;
 mod bad_fields;
 mod bad_keys;
+mod bad_runs;
 mod claims;
 mod common;
 mod connection;
@@ -17,6 +19,8 @@ mod described;
 mod guard;
 mod hooks;
 mod hooks_bad;
+mod hooks_headers;
+mod hooks_keys;
 mod hooks_signed;
 mod ledger;
 mod openapi;

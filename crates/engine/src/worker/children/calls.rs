@@ -12,7 +12,7 @@ use super::{Became, what_became};
 use crate::decide::{KEPT_SECRET, names};
 use crate::engine::{Inner, fence};
 use crate::flows::Compiled;
-use crate::journal::{self, Done, Happening, Kept, Origin, Spawned, Within};
+use crate::journal::{self, Done, Happening, Headers, Kept, Origin, Spawned, Within};
 use crate::load::{self, LoadError};
 use crate::places;
 use crate::start::{Incoming, started_run};
@@ -125,6 +125,7 @@ impl Active {
             event,
             canonical: None,
             raw: None,
+            headers: Headers::new(),
             at: self.state.opening.at,
             from: Some(self.identity.id.as_ref().into()),
             key: None,

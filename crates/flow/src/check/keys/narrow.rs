@@ -57,6 +57,7 @@ pub(super) fn subject(key: &Key<'_, '_, '_>) -> Option<String> {
                     .collect();
                 named(&path)?
             }
+            Source::Header { name } => name.clone()?,
             // Anything else may tell two things apart.
             _ => return None,
         };

@@ -12,6 +12,7 @@ pub(super) fn of_root(root: &str) -> &'static [&'static str] {
         "schedule" => &["time", "date"],
         "step" => &["id", "key"],
         "failure" => &["step", "message"],
+        "request" => &["headers"],
         _ => &[],
     }
 }

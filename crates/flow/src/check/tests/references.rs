@@ -6,6 +6,12 @@ fn steps(steps: &str) -> String {
     format!("name: f\non: manual\nlet:\n  pay: event.data\nsteps:\n{steps}")
 }
 
+fn hook(filter: &str) -> String {
+    format!(
+        "name: f\non:\n  webhook:\n    path: /hooks/a\n    verify: generic-hmac\n    header: X-Acme-Proof\n    secret: ${{{{ secrets.S }}}}\n    filter: '{filter}'\nkey: ${{{{ event.id }}}}\nsteps: [{{id: s, stop: }}]\n"
+    )
+}
+
 const GET: &str = "http: {get: https://a.example}";
 
 #[test]
@@ -37,6 +43,15 @@ fn wrong_references_are_explained() {
         ("let-itself", "name: f\nlet:\n  a: a + 1\nsteps: [{id: s, stop: }]\n".to_owned(), "C009"),
         ("let-later", "name: f\nlet:\n  a: b\n  b: event.x\nsteps: [{id: s, stop: }]\n".to_owned(), "C009"),
         ("run-before", "name: f\non: {webhook: {path: /hooks/a, verify: none, filter: run.key == \"a\"}}\nkey: ${{ event.id }}\nsteps: [{id: s, stop: }]\n".to_owned(), "C007"),
+        ("request-without-hook", steps("  - {id: a, set: {x: \"${{ request.headers.origin }}\"}}\n"), "C007"),
+        ("request-member", hook("request.header.origin == \"a\""), "C006"),
+        ("header-credential", hook("request.headers.authorization == \"a\""), "C014"),
+        ("header-verified", hook("has(request.headers.`x-acme-proof`)"), "C014"),
+        ("header-upper", hook("request.headers[\"X-GitHub-Event\"] == \"push\""), "C014"),
+        ("header-impossible", hook("request.headers[\"x github\"] == \"push\""), "C014"),
+        ("header-computed", hook("request.headers[event.name] == \"push\""), "C014"),
+        ("header-all", hook("\"x-kind\" in request.headers"), "C014"),
+        ("header-kind-of-value", hook("request.headers[\"x-kind\"] == 1"), "C008"),
     ];
     for (name, source, expected) in flows {
         let found = codes(&flow(&source)).join(" ");
@@ -54,6 +69,8 @@ fn right_references_pass_in_silence() {
         steps(&format!("  - id: way\n    switch:\n      - if: event.x\n        steps: [{{id: a, {GET}}}]\n      - else: [{{id: c, stop: no}}]\n  - {{id: b, set: {{x: \"${{{{ default(steps.a.result, 1) }}}}\"}}}}\n")),
         steps(&format!("  - id: all\n    for_each: event.list\n    key: ${{{{ item.id }}}}\n    steps:\n      - {{id: a, {GET}, result: \"body.x + status\"}}\n      - {{id: b, set: {{x: \"${{{{ steps.a.result }}}} ${{{{ item.id }}}}\"}}}}\n  - {{id: c, set: {{x: \"${{{{ steps.all.result.count }}}}\"}}}}\n")),
         steps("  - id: a\n    http: {post: https://a.example, json: {k: \"${{ step.key }}\"}}\n    undo: {http: {post: \"https://a.example/${{ steps.a.result.id }}/void\"}}\n"),
+        hook("request.headers[\"x-kind\"] == \"a\" && has(request.headers.origin) && default(request.headers.`x-b`, \"\") != \"b\""),
+        hook("event.l.exists(request, request.headers == 1)"),
         steps("  - {id: a, if: \"event.l.exists(status, status == 'x')\", stop: }\n"),
         steps("  - {id: a, fail: no}\non_failure:\n  - {id: t, http: {post: https://a.example, json: {m: \"${{ failure.message }} ${{ steps.a.status }}\"}}}\n"),
         "name: f\non:\n  sync:\n    every: 1h\n    fetch: {http: {get: \"https://a.example?c=${{ cursor }}\"}}\n    items: body.list\n    key: ${{ item.id }}\n    cursor: body.last\n    more: body.more && cursor != \"\"\nsteps: [{id: s, set: {x: \"${{ item.id }}${{ event.id }}\"}}]\n".to_owned(),

@@ -2,6 +2,7 @@
 
 use super::path::{self, Seg};
 use super::{Source, Walk, changes};
+use crate::check::headers::{Resent, resent};
 use crate::diagnostic::Span;
 use crate::model::{Action, Ensure, Kind, Step};
 
@@ -35,6 +36,24 @@ impl<'f> Walk<'_, 'f> {
             self.push(Source::Element(text()), span);
         }
         self.push(Source::Event(names), span);
+    }
+
+    /// A header is what its sender makes of it when it sends the event again.
+    pub(super) fn request(&mut self, segs: &[Seg], span: Span) {
+        let name = match segs {
+            [_, Seg::Name(name), ..] => &**name,
+            _ => "",
+        };
+        let text = format!("request.headers[\"{name}\"]");
+        let source = match resent(name) {
+            Resent::Event => Source::Header { name: None },
+            Resent::Kind => Source::Header {
+                name: Some(name.to_owned()),
+            },
+            Resent::Differs => Source::Moment(text),
+            Resent::Unknown => Source::Delivery(text),
+        };
+        self.push(source, span);
     }
 
     pub(super) fn run(&mut self, root: &str, segs: &[Seg], span: Span) {

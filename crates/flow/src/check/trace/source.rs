@@ -39,6 +39,11 @@ pub(in crate::check) enum Source {
         /// Which member.
         path: Vec<String>,
     },
+    /// A header that the sender repeats when it sends the event again.
+    Header {
+        /// Which, if many events have the same.
+        name: Option<String>,
+    },
     /// The planned time.
     Planned,
     /// The run's own key.

@@ -1,7 +1,7 @@
 //! Every happening has its line.
 
 use semel_act::FailureClass;
-use semel_engine::journal::{Again, Kept};
+use semel_engine::journal::{Again, Headers, Kept};
 use semel_flow::Value;
 use semel_ledger::Fence;
 
@@ -14,6 +14,7 @@ fn opening(by: Origin, from: Option<&str>) -> Opening {
         at: Time(1_700_000_000_000),
         from: from.map(Into::into),
         raw: None,
+        headers: Headers::new(),
         within: None,
         again: None,
     }

@@ -1,8 +1,10 @@
 //! Whatever the text: no panic, no endless work, and every message points into it.
 
 use proptest::prelude::*;
+use semel_flow::Value;
+use semel_flow::expr::{Expr, Template};
 
-use super::*;
+use crate::survive::{World, expression, whole};
 
 const SEEDS: [&str; 10] = [
     "event.items.filter(i, i.qty > 0).map(i, {\"id\": i.id, 'n': i.qty * 2 + 1})",
@@ -23,48 +25,10 @@ const WORDS: [&str; 40] = [
     "size", "default", "matches", "secrets", "n", "`", "ü", "\n",
 ];
 
-/// Reads, and if that works evaluates; checks what can be checked of any text.
-fn survive(source: &str) {
-    match Expr::parse(source, whole(source)) {
-        Ok(expr) => {
-            within(expr.ast(), whole(source));
-            if let Err(error) = expr.eval(&World::new()) {
-                assert!(error.span.end <= source.len(), "{source:?}: {error:?}");
-                assert!(
-                    source.is_char_boundary(error.span.start),
-                    "{source:?}: {error:?}"
-                );
-                assert!(!error.message.is_empty());
-            }
-        }
-        Err(diagnostic) => {
-            let at = diagnostic.at;
-            assert!(
-                at.start <= at.end && at.end <= source.len(),
-                "{source:?}: {diagnostic:?}"
-            );
-            let ends = source.is_char_boundary(at.start) && source.is_char_boundary(at.end);
-            assert!(ends, "{source:?}: {diagnostic:?}");
-        }
-    }
-}
-
-/// Every part stands within what it is a part of.
-fn within(ast: &ast::Ast, outer: Span) {
-    let (start, end) = (ast.span.start, ast.span.end);
-    assert!(
-        outer.start <= start && start < end && end <= outer.end,
-        "{ast:?} in {outer:?}"
-    );
-    for part in ast.parts() {
-        within(part, ast.span);
-    }
-}
-
 #[test]
 fn what_once_went_wrong_is_survived() {
     for source in ["//車", "a +\u{3000}", "車", "a?1:".repeat(90).as_str()] {
-        survive(source);
+        expression(source);
     }
 }
 
@@ -90,9 +54,10 @@ fn mutated() -> impl Strategy<Value = String> {
 #[test]
 fn the_seeds_themselves_have_values() {
     for seed in SEEDS {
-        let value = eval(seed);
+        let parsed = Expr::parse(seed, whole(seed)).expect(seed);
+        let value = parsed.eval(&World::new());
         assert!(value.is_ok() || seed.contains("price"), "{seed}: {value:?}");
-        survive(seed);
+        expression(seed);
     }
 }
 
@@ -101,27 +66,23 @@ proptest! {
 
     #[test]
     fn any_text_is_survived(source in "\\PC{0,60}") {
-        survive(&source);
+        expression(&source);
     }
 
     #[test]
     fn any_words_are_survived(words in prop::collection::vec(prop::sample::select(&WORDS[..]), 0..40)) {
-        survive(&words.concat());
-        survive(&words.join(" "));
+        expression(&words.concat());
+        expression(&words.join(" "));
     }
 
     #[test]
     fn changed_expressions_are_survived(source in mutated()) {
-        survive(&source);
+        expression(&source);
     }
 
     #[test]
     fn templates_are_survived(source in mutated(), around in "[${} a]{0,8}") {
-        let text = format!("{around}${{{{{source}}}}}{around}");
-        if let Ok(template) = Template::parse(&text, whole(&text), true) {
-            let _ = template.render(&World::new());
-            let _ = template.key(&World::new());
-        }
+        expression(&format!("{around}${{{{{source}}}}}{around}"));
     }
 
     /// The value of a template's text is what a single pass gives, however it looks.
@@ -140,7 +101,7 @@ proptest! {
         let text = "k/${{ x }}/${{ y }}";
         let template = Template::parse(text, whole(text), true).expect("key");
         let key = |(x, y): &(String, String)| {
-            let world = World([("x", Value::text(x)), ("y", Value::text(y))].into());
+            let world = World::of([("x", x.as_str()), ("y", y.as_str())]);
             template.key(&world).expect("key").as_str().to_owned()
         };
         prop_assert_eq!(a == b, key(&a) == key(&b));
