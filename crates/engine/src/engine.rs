@@ -6,15 +6,13 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use semel_act::Perform;
 use semel_flow::Flow;
-use semel_flow::model::OverlapPolicy;
 use semel_ledger::{Fence, Millis};
-use semel_store::node::Membership;
 use semel_store::run::{RunId, RunState, Start, Started};
 use semel_store::store::random_bytes;
 use semel_store::{Change, Store, StoreError};
@@ -23,6 +21,7 @@ use tokio::task::JoinSet;
 
 use crate::flight::Flight;
 use crate::flows::{Compiled, Flows};
+use crate::hands::Held;
 use crate::journal::{Note, Opening};
 use crate::{load, worker};
 
@@ -84,14 +83,7 @@ pub(crate) struct Inner {
     pub(crate) outers: load::Outers,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) moved: broadcast::Sender<Moved>,
-    works: Mutex<JoinSet<()>>,
-}
-
-/// A run in this node's hands.
-pub(crate) struct Held {
-    /// To tell it that mail came.
-    called: Arc<Notify>,
-    compiled: Arc<Compiled>,
+    pub(crate) works: Mutex<JoinSet<()>>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -105,7 +97,7 @@ impl std::fmt::Debug for Engine {
 pub struct Room {
     /// Given back when it is dropped.
     #[expect(dead_code, reason = "it is held, never read")]
-    permit: OwnedSemaphorePermit,
+    pub(crate) permit: OwnedSemaphorePermit,
 }
 
 impl Engine {
@@ -290,83 +282,6 @@ pub struct Fresh {
 }
 
 impl Inner {
-    /// A task that is waited for when this node stops.
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut works = self.works.lock().unwrap_or_else(PoisonError::into_inner);
-        while works.try_join_next().is_some() {}
-        // It is large, and would be moved several times.
-        works.spawn(Box::pin(task));
-    }
-
-    /// Takes up a run, in a task of its own.
-    fn take(self: &Arc<Inner>, room: Room, active: worker::Active) {
-        let inner = Arc::clone(self);
-        // Before the task begins, so that mail which comes meanwhile is noticed.
-        let called = self.hold(&active);
-        self.spawn(async move { inner.work_called(room, Box::new(active), &called).await });
-    }
-
-    /// Works on a run until it rests or is over.
-    async fn work(self: &Arc<Inner>, room: Room, active: Box<worker::Active>) {
-        let called = self.hold(&active);
-        self.work_called(room, active, &called).await;
-    }
-
-    async fn work_called(
-        self: &Arc<Inner>,
-        room: Room,
-        active: Box<worker::Active>,
-        called: &Notify,
-    ) {
-        let id = active.id;
-        worker::work(self, active, called).await;
-        self.let_go(id);
-        drop(room);
-        if self.crowded.swap(false, Ordering::AcqRel) {
-            self.due.notify_one();
-        }
-    }
-
-    /// Notes that this node holds a run; what is given is told when mail came for it.
-    fn hold(&self, active: &worker::Active) -> Arc<Notify> {
-        let called = Arc::new(Notify::new());
-        let it = Held {
-            called: Arc::clone(&called),
-            compiled: Arc::clone(&active.compiled),
-        };
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.insert(active.id, it);
-        called
-    }
-
-    fn let_go(&self, run: RunId) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.remove(&run);
-    }
-
-    /// Mail came for a run: if it is in this node's hands, it looks; else it may be due.
-    pub(crate) fn mail_came(&self, run: RunId) {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        match held.get(&run) {
-            Some(held) => held.called.notify_one(),
-            None => self.due.notify_one(),
-        }
-    }
-
-    /// A run of this flow was started. If the flow's policy is that it replaces others, those in
-    /// this node's hands have mail.
-    pub(crate) fn has_started(&self, flow: &Flow) {
-        let policy = flow.overlap.as_ref().map(|overlap| overlap.policy);
-        if policy == Some(OverlapPolicy::Replace) {
-            let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-            let name = &flow.name.it;
-            for held in held.values().filter(|it| it.compiled.flow.name.it == *name) {
-                held.called.notify_one();
-            }
-        }
-        self.due.notify_one();
-    }
-
     pub(crate) fn has_moved(&self, run: RunId, state: RunState) {
         // Nobody following is no failure.
         let _ = self.moved.send(Moved { run, state });
@@ -379,26 +294,6 @@ impl Inner {
     pub(crate) fn flight(&self) -> Option<Arc<Flight>> {
         let flight = self.flight.lock().unwrap_or_else(PoisonError::into_inner);
         flight.clone()
-    }
-
-    /// Loads runs that this node has just taken and works on them.
-    pub(crate) async fn take_up(
-        self: &Arc<Inner>,
-        runs: &[RunId],
-        member: Membership,
-    ) -> Result<(), StoreError> {
-        for loaded in self.store.load_runs(runs).await? {
-            let id = loaded.run.id;
-            match load::active(self, loaded, member).await {
-                Ok(active) => {
-                    let permit = Arc::clone(&self.room).acquire_owned().await;
-                    let Ok(permit) = permit else { return Ok(()) };
-                    self.take(Room { permit }, active);
-                }
-                Err(error) => load::set_aside(self, id, &error).await,
-            }
-        }
-        Ok(())
     }
 }
 

@@ -12,6 +12,7 @@ pub mod decide;
 mod engine;
 pub mod flight;
 pub mod flows;
+mod hands;
 pub mod intake;
 pub mod journal;
 pub mod load;

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
+use semel_engine::Fresh;
 use semel_engine::flows::Compiled;
 use semel_engine::journal::Kept;
 use semel_engine::load::fold;
 use semel_engine::start::{Incoming, StartError, started_run};
-use semel_engine::Fresh;
 use semel_ledger::json::{Canonical, differences};
 use semel_ledger::key::MAX_PARTS;
 use semel_ledger::{Fingerprint, Key, Verdict};

@@ -1,6 +1,5 @@
 //! Large values, kept once under the hash of their content; rows hold a reference.
 
-
 use semel_ledger::Millis;
 
 /// Values longer than this many bytes are kept as blobs.

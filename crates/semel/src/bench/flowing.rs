@@ -71,9 +71,8 @@ impl Bench {
         callers: usize,
     ) -> anyhow::Result<Measured> {
         let (sink, bounds) = (Arc::clone(sink), self.bounds);
-        let load = async move {
-            flows::measure(address, &sink, flowing, callers, bounds, FRESH).await
-        };
+        let load =
+            async move { flows::measure(address, &sink, flowing, callers, bounds, FRESH).await };
         self.apart.run(load).await
     }
 

@@ -54,7 +54,9 @@ impl Recent {
         let slot = self.slot(effect.hash());
         let found = slot.record.as_ref();
         let found = found.filter(|record| record.effect == *effect);
-        found.map(|record| Record::clone(record)).ok_or(slot.changes)
+        found
+            .map(|record| Record::clone(record))
+            .ok_or(slot.changes)
     }
 
     /// Keeps a record that was read when `changes` had come by.
