@@ -12,7 +12,7 @@ use semel_flow::model::Flow;
 use semel_flow::{Value, value::Piece};
 use semel_ledger::Time;
 
-use crate::journal::{Headers, Kept, Opening, Origin};
+use crate::journal::{Headers, Opening, Origin};
 use crate::state::State;
 
 /// What a run is called.
@@ -167,7 +167,7 @@ impl Names for RunNames<'_> {
             return Some(value.clone());
         }
         match name {
-            "event" => Some(kept(&opening(self.state, self.outer).event)),
+            "event" => Some(opening(self.state, self.outer).event.value()),
             "request" => Some(request(&opening(self.state, self.outer).headers)),
             "run" => Some(self.run()),
             "steps" => Some(self.all_steps()),
@@ -236,9 +236,9 @@ fn item(flow: &Flow, state: &State, outer: Option<&Arc<Outer>>, name: &str) -> O
     let own = match (opening.by, &opening.within) {
         (Origin::Item, Some(within)) => {
             let called = crate::places::item_name(flow, &within.step)?;
-            (called == name).then(|| kept(&opening.event))
+            (called == name).then(|| opening.event.value())
         }
-        (Origin::Sync, _) if name == "item" => Some(kept(&opening.event)),
+        (Origin::Sync, _) if name == "item" => Some(opening.event.value()),
         _ => None,
     };
     own.or_else(|| {
@@ -255,11 +255,4 @@ fn schedule_at(Time(millis): Time) -> Option<Value> {
         ("time", Value::text(&time.to_string())),
         ("date", Value::text(&date)),
     ]))
-}
-
-fn kept(kept: &Kept) -> Value {
-    match kept {
-        Kept::Is(value) => value.clone(),
-        Kept::Blob(_) => Value::Null,
-    }
 }

@@ -123,7 +123,10 @@ impl State {
     pub fn opened(opening: Opening) -> State {
         let reuse = opening.again.as_ref().map_or(&[][..], |again| &again.reuse);
         let done = |(step, result): &(Arc<str>, Kept)| {
-            (Arc::clone(step), StepState::new(Phase::Done(value(result))))
+            (
+                Arc::clone(step),
+                StepState::new(Phase::Done(result.value())),
+            )
         };
         let steps = reuse.iter().map(done).collect();
         State {
@@ -194,7 +197,7 @@ impl State {
             }
             Happening::Done(done) => {
                 let Done { step, result, .. } = &**done;
-                self.set(step, Phase::Done(value(result)));
+                self.set(step, Phase::Done(result.value()));
             }
             Happening::Failed(failed) => self.failed(failed),
             Happening::Lost {
@@ -217,7 +220,7 @@ impl State {
                 found,
                 evidence,
                 again_at,
-            } => self.probed(step, *found, value(evidence), *again_at),
+            } => self.probed(step, *found, evidence.value(), *again_at),
             Happening::Busy { step, until, since } => {
                 let (until, since) = (*until, *since);
                 self.set(step, Phase::Busy { until, since });
@@ -322,13 +325,5 @@ fn rests(happening: &Happening) -> bool {
         Happening::Failed(failed) => failed.again_at.is_some(),
         Happening::Probed { again_at, .. } => again_at.is_some(),
         _ => false,
-    }
-}
-
-/// What was kept elsewhere is put in before a state is folded; see [`crate::load`].
-fn value(kept: &Kept) -> Value {
-    match kept {
-        Kept::Is(value) => value.clone(),
-        Kept::Blob(_) => Value::Null,
     }
 }

@@ -86,6 +86,14 @@ pub(super) mod value {
     }
 }
 
+/// Only the name of the blob.
+pub(super) fn blob_of<S: serde::Serializer>(
+    long: &(semel_store::blob::BlobRef, Value),
+    s: S,
+) -> Result<S::Ok, S::Error> {
+    blob::serialize(&long.0, s)
+}
+
 pub(super) mod blob {
     use semel_store::blob::{BlobRef, hex, unhex};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};

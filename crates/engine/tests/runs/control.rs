@@ -1,6 +1,7 @@
 //! Order, branches, items, calls, events, locks and endings.
 
 use semel_engine::journal::Note;
+use semel_store::blob::INLINE_BYTES;
 use semel_store::run::{RunFilter, RunState};
 
 use crate::world::{Node, Reply};
@@ -98,6 +99,43 @@ async fn every_item_is_done_once_and_a_second_run_does_only_what_is_not_done() {
     assert_eq!(node.world.saw("http://w/send"), 600);
     assert_eq!(node.world.saw("http://w/seventh"), 100);
     assert_eq!(node.world.saw("http://w/after"), 1);
+}
+
+/// Longer than what a row of the journal holds.
+#[tokio::test]
+async fn a_long_result_reaches_the_steps_behind_it() {
+    let node = Node::new().await;
+    node.deploy(
+        "
+name: long
+on: manual
+key: long/${{ event.id }}
+steps:
+  - id: list
+    http: {get: 'http://w/list'}
+    result: body.items
+  - id: each
+    for_each: steps.list.result
+    key: ${{ item.n }}
+    parallel: 50
+    steps:
+      - id: send
+        http: {post: 'http://w/send', json: {n: '${{ item.n }}'}}
+  - id: after
+    http: {post: 'http://w/after/${{ size(steps.list.result) }}'}
+",
+    )
+    .await;
+    let items: Vec<String> = (0..1200)
+        .map(|n| format!(r#"{{"n":{n},"text":"{n:40}"}}"#))
+        .collect();
+    let body = format!(r#"{{"items":[{}]}}"#, items.join(","));
+    assert!(body.len() > 2 * INLINE_BYTES, "{}", body.len());
+    node.world.will("http://w/list", &[Reply::Ok(body.leak())]);
+    let run = node.start("long", r#"{"id":1}"#).await.expect("first");
+    node.done(run).await;
+    assert_eq!(node.world.saw("http://w/send"), 1200);
+    assert_eq!(node.world.saw("http://w/after/1200"), 1);
 }
 
 #[tokio::test]

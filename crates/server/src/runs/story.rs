@@ -128,6 +128,7 @@ pub(crate) fn write_kept(out: &mut Object, name: &str, kept: Option<&Kept>) {
     match kept {
         Some(Kept::Is(value)) => out.raw(name, &value.to_json()).raw(&blob, "null"),
         Some(Kept::Blob(kept)) => out.raw(name, "null").hex(&blob, &kept.hash),
+        Some(Kept::Long(long)) => out.raw(name, "null").hex(&blob, &long.0.hash),
         None => out.raw(name, "null").raw(&blob, "null"),
     };
 }

@@ -55,7 +55,15 @@ impl Active {
         let index = usize::try_from(spawned.begun).unwrap_or(0) / PIECE;
         let items = match spawned.pieces.get(index) {
             Some(piece) => self.piece(inner, piece).await?,
-            None => Vec::new(),
+            None => None,
+        };
+        let Some(items) = items else {
+            let first = spawned.begun + 1;
+            self.give_up(
+                &name,
+                format!("the items from {first} on are not kept any more"),
+            );
+            return Ok(());
         };
         let mut starts = Vec::with_capacity(items.len());
         for (offset, item) in items.iter().enumerate() {
@@ -108,29 +116,26 @@ impl Active {
         })
     }
 
-    async fn piece(&self, inner: &Inner, piece: &Kept) -> Result<Vec<Value>, StoreError> {
-        let kept_here = |blob: &BlobRef| {
-            let contents = self.journal.contents.iter();
-            contents
-                .into_iter()
-                .find(|c| BlobRef::of(c) == *blob)
-                .cloned()
-        };
+    /// The items of a piece; `None` if they are not kept any more.
+    async fn piece(
+        &self,
+        inner: &Inner,
+        piece: &Kept,
+    ) -> Result<Option<Arc<Vec<Value>>>, StoreError> {
         let value = match piece {
-            Kept::Is(value) => value.clone(),
             Kept::Blob(blob) => {
-                let bytes = match kept_here(blob) {
-                    Some(bytes) => Some(bytes),
+                let mut here = self.journal.contents.iter();
+                let bytes = match here.find(|content| BlobRef::of(content) == *blob) {
+                    Some(bytes) => Some(bytes.clone()),
                     None => inner.store.blob(blob.hash).await?,
                 };
-                bytes
-                    .and_then(|bytes| Value::read(&bytes).ok())
-                    .unwrap_or(Value::Null)
+                bytes.and_then(|bytes| Value::read(&bytes).ok())
             }
+            kept => Some(kept.value()),
         };
         Ok(match value {
-            Value::List(items) => items.to_vec(),
-            _ => Vec::new(),
+            Some(Value::List(items)) => Some(items),
+            _ => None,
         })
     }
 
