@@ -171,7 +171,7 @@ impl Active {
             identity: &self.identity,
             outer: self.outer.as_ref(),
             now,
-            seed: seed,
+            seed,
             last_row_at: self.journal.last_row_at,
         };
         decide(&scene, &mut self.state, &self.acting)

@@ -151,7 +151,9 @@ fn transaction(
     let touched = std::mem::take(&mut batch.touched);
     drop(batch);
     transaction.commit().map_err(failed)?;
-    touched.into_iter().for_each(|it| recent.touched(it));
+    for it in touched {
+        recent.touched(it);
+    }
     Ok(answers)
 }
 
