@@ -62,3 +62,17 @@ fn names_cannot_break_out_of_the_picture() {
 fn the_text_is_a_tree_that_can_be_read() {
     insta::assert_snapshot!(text(&flow(EXAMPLES[0])));
 }
+
+#[test]
+fn an_items_steps_show_the_items_key() {
+    let text = text(&flow(EXAMPLES[2]));
+    let key = "once per ${{ sub.id }}/${{ sub.ends_on }}/mail";
+    assert!(text.contains(key), "{text}");
+}
+
+/// `semel graph examples/invoice-on-payment.yaml --svg docs/flow.svg` makes it anew.
+#[test]
+fn the_picture_in_the_readme_is_the_one_that_is_drawn() {
+    let shown = include_str!("../../../../docs/flow.svg");
+    assert_eq!(svg(&flow(EXAMPLES[0])), shown);
+}
