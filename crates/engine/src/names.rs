@@ -58,7 +58,7 @@ impl Names for EventNames<'_> {
             "event" => Some(self.event.clone()),
             "item" if self.is_item => Some(self.event.clone()),
             "request" => Some(request(self.headers)),
-            "schedule" => schedule_at(self.at),
+            "schedule" => schedule_at(self.flow, self.at),
             _ => None,
         }
     }
@@ -173,7 +173,7 @@ impl Names for RunNames<'_> {
             "steps" => Some(self.all_steps()),
             "failure" => self.failure(),
             // What was planned, never what the clock says: the same at every retry.
-            "schedule" => schedule_at(opening(self.state, self.outer).at),
+            "schedule" => schedule_at(self.flow, opening(self.state, self.outer).at),
             _ => item(self.flow, self.state, self.outer, name),
         }
     }
@@ -247,12 +247,39 @@ fn item(flow: &Flow, state: &State, outer: Option<&Arc<Outer>>, name: &str) -> O
     })
 }
 
-/// What `schedule` stands for in a run of that planned time.
-fn schedule_at(Time(millis): Time) -> Option<Value> {
+/// What `schedule` stands for in a run of that planned time; the day is that of the schedule's zone.
+fn schedule_at(flow: &Flow, Time(millis): Time) -> Option<Value> {
     let time = Timestamp::from_millisecond(millis).ok()?;
-    let date = time.strftime("%F").to_string();
+    let there = time.to_zoned(semel_flow::schedule::zone_of(flow));
+    let date = there.strftime("%F").to_string();
     Some(Value::map([
         ("time", Value::text(&time.to_string())),
         ("date", Value::text(&date)),
     ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_day_of_a_tick_is_that_of_its_zone() {
+        let planned = |on: &str| {
+            let steps = "steps: [{id: a, set: {b: 1}}]";
+            let source = format!("name: f\non: {{{on}}}\nkey: ${{{{ schedule.date }}}}\n{steps}\n");
+            let reading = semel_flow::read(&source);
+            let flow = reading.flow.unwrap_or_else(|| panic!("{source}"));
+            let at: Timestamp = "2026-01-01T22:00:00Z".parse().expect("a time");
+            let names = schedule_at(&flow, Time(at.as_millisecond())).expect("it has a date");
+            ["time", "date"].map(|name| names.get(name).expect(name).to_json())
+        };
+        let utc = [r#""2026-01-01T22:00:00Z""#, r#""2026-01-01""#];
+        let tokyo = [utc[0], r#""2026-01-02""#];
+        assert_eq!(
+            planned("schedule: {cron: 0 7 * * *, zone: Asia/Tokyo}"),
+            tokyo
+        );
+        assert_eq!(planned("schedule: {cron: 0 22 * * *}"), utc);
+        assert_eq!(planned("schedule: {every: 1h}"), utc);
+    }
 }

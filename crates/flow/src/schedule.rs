@@ -14,7 +14,7 @@ use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use semel_ledger::{Millis, Time};
 
-use crate::model::Timing;
+use crate::model::{Flow, Timing, Trigger};
 
 /// The first tick after a time; `None` if there is none, or if the timing cannot be read.
 #[must_use]
@@ -26,6 +26,21 @@ pub fn next_tick(timing: &Timing, after: Time) -> Option<Time> {
             next_match(&fields(&cron.it)?, &zone, after)
         }
     }
+}
+
+/// The zone in which a flow's days begin: that of its first schedule, else UTC.
+#[must_use]
+pub fn zone_of(flow: &Flow) -> TimeZone {
+    let timings = flow.triggers.iter().filter_map(|trigger| match trigger {
+        Trigger::Schedule(schedule) => Some(&schedule.timing),
+        Trigger::Sync(sync) => Some(&sync.schedule.timing),
+        Trigger::Webhook(_) | Trigger::Event { .. } => None,
+    });
+    let mut zones = timings.filter_map(|timing| match timing {
+        Timing::Cron { zone, .. } => TimeZone::get(&zone.it).ok(),
+        Timing::Every(_) => None,
+    });
+    zones.next().unwrap_or(TimeZone::UTC)
 }
 
 /// Five fields of cron; `None` if they are none.

@@ -13,9 +13,10 @@ use semel_engine::journal::{Headers, Origin};
 use semel_engine::start::{Incoming, StartError};
 use semel_flow::Value;
 use semel_ledger::json::Canonical;
-use semel_ledger::{Fence, Key, KeyError};
+use semel_ledger::{Fence, Key, KeyError, Verdict};
 use semel_store::run::RunId;
 use semel_store::store::random_bytes;
+use semel_store::{Answer, EffectChange};
 
 use crate::accept::{self, Accepted, Arrival, First};
 use crate::app::App;
@@ -28,6 +29,7 @@ use crate::metrics::EventStatus;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::refusal;
 use crate::releases;
 use crate::target::Segment;
 
@@ -42,7 +44,7 @@ pub(crate) async fn trigger(
 ) -> Result<Response, Problem> {
     let query = Query::parse(request.uri().query(), &["draft"])?;
     let compiled = flow_to_run(&app, &flow, query.one("draft")?).await?;
-    let own_key = idempotency_key(request.headers())?;
+    let asked = idempotency_key(request.headers())?;
     let document = body::optional(&app, request).await?;
     let canonical = document.map_or_else(
         || Canonical::trusted("null".into()),
@@ -60,7 +62,7 @@ pub(crate) async fn trigger(
         at: now,
         from: Some((*caller.0).into()),
         key: None,
-        own_key: Some(own_key),
+        own_key: Some(asked.clone()),
         begin: false,
         remember: app.settings.remember,
         now,
@@ -73,6 +75,13 @@ pub(crate) async fn trigger(
         latest: None,
         incoming,
     };
+    if arrival.key != asked {
+        let once = arrival
+            .incoming
+            .once(asked)
+            .map_err(|error| unfit(&error))?;
+        asked_for(&app, once, &canonical).await?;
+    }
     let accepted = accept::start(&app, arrival).await?;
     answer(&app, &flow, &canonical, accepted).await
 }
@@ -112,6 +121,33 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Key, Problem> {
             _ => problem,
         }
     })
+}
+
+/// A flow that has a key goes by it; but neither may the caller's key stand for two events. Kept
+/// before the run: whoever dies in between asks again, and is not refused for that.
+async fn asked_for(
+    app: &App,
+    mut once: EffectChange,
+    canonical: &Canonical,
+) -> Result<(), Problem> {
+    once.content.result = None;
+    once.content.input = Some(canonical.clone());
+    // Not as a claim that may be refused: the flow's own key says whether it is a repeat.
+    let answered = app.store.commit(vec![once.into()]).await?.pop();
+    match answered {
+        Some(Answer::Effect(it)) if it.verdict == Verdict::Conflict => {
+            let record = it.record.as_deref();
+            let mut problem = refusal::conflict(&app.store, Some(canonical), record).await;
+            // Which run the other event led to is kept under the flow's key only.
+            let first = First {
+                run: None,
+                event: None,
+            };
+            first.write(&mut problem.more);
+            Err(problem)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn unfit(error: &StartError) -> Problem {

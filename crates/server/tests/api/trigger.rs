@@ -92,6 +92,9 @@ async fn a_flow_with_a_key_goes_by_it() {
     let again = world.trigger("keyed", "b", json!({"day":"mon"})).await;
     assert_eq!(again.json()["status"], "duplicate");
     assert_eq!(run_of(&again), run_of(&first));
+    let other = world.trigger("keyed", "a", json!({"day":"tue"})).await;
+    assert_eq!(other.gist(), "422 conflict", "one key, two intents");
+    assert_eq!(other.json()["differs"], json!(["/day"]));
     for (event, part) in [
         (json!({}), "day"),
         (json!({"day":null}), "null"),
