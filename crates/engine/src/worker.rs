@@ -118,11 +118,19 @@ impl Active {
             match note {
                 Note::Cancel { by } => self.note(Happening::Cancelled { by }),
                 Note::Resume { by, note } => self.resume(&by, note.as_deref()),
-                Note::Child { step } => self.note(Happening::Returned { step }),
+                // Whoever loaded the run may have seen it already.
+                Note::Child { step } if self.waits_at(&step) => {
+                    self.note(Happening::Returned { step });
+                }
+                Note::Child { .. } => {}
             }
         }
         let last = mail.last().map(|mail| mail.seq);
         self.journal.read_mail = last.max(self.journal.read_mail);
+    }
+
+    fn waits_at(&self, step: &str) -> bool {
+        matches!(self.state.phase(step), Some(Phase::Spawned(_)))
     }
 
     /// Whatever waits for a person, or for its next attempt, is looked at now.

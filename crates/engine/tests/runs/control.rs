@@ -133,7 +133,12 @@ steps:
     assert!(body.len() > 2 * INLINE_BYTES, "{}", body.len());
     node.world.will("http://w/list", &[Reply::Ok(body.leak())]);
     let run = node.start("long", r#"{"id":1}"#).await.expect("first");
-    node.done(run).await;
+    let loaded = node.done(run).await;
+    let rows = loaded
+        .journal
+        .iter()
+        .map(|row| row.row.matches("returned").count());
+    assert_eq!(rows.sum::<usize>(), 2, "once for each piece of the list");
     assert_eq!(node.world.saw("http://w/send"), 1200);
     assert_eq!(node.world.saw("http://w/after/1200"), 1);
 }
