@@ -1,11 +1,12 @@
 //! Proof of what was blocked: in full at first, then counted, and gone with its effect.
 
-use semel_ledger::{Millis, Outcome, Scope, Time, Verdict};
+use semel_ledger::{Millis, Outcome, Scope, State, Time, Verdict};
 use semel_store::receipt::FULL_RECEIPTS;
 use semel_store::{ReceiptFilter, Tally};
 
+use crate::crew::Crew;
 use crate::fixture::World;
-use crate::shared::{LEASE, START, Saying as _, claim, effect, once, settle};
+use crate::shared::{LEASE, START, Saying as _, claim, effect, once, settle, undo};
 
 crate::cases![
     a_refusal_is_on_record_as_it_was_answered,
@@ -19,6 +20,7 @@ crate::cases![
     receipts_of_a_tombstone_stay_whatever_is_tried_on_it,
     receipts_go_with_their_effect,
     a_receipt_of_nothing_on_record_is_only_tallied,
+    a_node_that_remembers_counts_and_notices_changes_as_any_other,
 ];
 
 async fn all(world: &World) -> Vec<semel_store::Receipt> {
@@ -238,4 +240,26 @@ async fn a_receipt_of_nothing_on_record_is_only_tallied(world: World) {
     assert_eq!(all(&world).await.len(), 0);
     let tallies = world.store.tallies(Time(0)).await.expect("tallies");
     assert_eq!(tallies.len(), 1);
+}
+
+/// Whoever serves alone may answer a repeat from memory.
+async fn a_node_that_remembers_counts_and_notices_changes_as_any_other(world: World) {
+    let Crew { world, .. } = Crew::join(world).await;
+    world.step(once("a", 1).result("1")).await;
+    let repeats = FULL_RECEIPTS + 50;
+    for number in 0..repeats {
+        let again = world.step(once("a", 2)).await;
+        assert_eq!(again.verdict, Verdict::Done);
+        let record = again.record.expect("it is on record");
+        assert_eq!(record.result, world.record("a").await.result);
+        if number % 20 == 0 {
+            world.store.write_receipts().await.expect("written");
+        }
+    }
+    assert_eq!(all(&world).await.len() as u64, FULL_RECEIPTS);
+    assert_eq!(world.record("a").await.blocked, repeats);
+    world.step(undo("a").by("ada")).await;
+    let after = world.step(once("a", 3)).await;
+    let state = after.entry.expect("it is on record").state;
+    assert_eq!((after.verdict, state), (Verdict::Done, State::Undone));
 }
