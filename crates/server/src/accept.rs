@@ -48,13 +48,25 @@ pub(crate) enum Accepted {
 }
 
 /// What came first under a key, as far as it is remembered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct First {
     pub(crate) run: Option<RunId>,
     pub(crate) event: Option<Box<str>>,
 }
 
 impl First {
+    /// As the effect of a key tells.
+    pub(crate) fn of(record: &Record) -> First {
+        let result = match &record.result {
+            Some(Stored::Inline(text)) => started_run(text),
+            Some(Stored::Blob(_)) | None => None,
+        };
+        First {
+            run: result,
+            event: record.by.clone(),
+        }
+    }
+
     /// Writes which run and event it was.
     pub(crate) fn write(&self, out: &mut Object) {
         out.text_or_null("run", self.run.map(RunId::text).as_deref())

@@ -35,10 +35,7 @@ pub(crate) async fn explain(
     let mut problem = match (answered.verdict, entry) {
         (Verdict::Busy, Some(entry)) => busy(&entry, record, now),
         (Verdict::Unknown, Some(entry)) => unknown(effect, &entry, record),
-        (Verdict::Conflict, Some(_)) => {
-            let mine = document.and_then(Document::input);
-            conflict(store, mine.as_ref(), record).await
-        }
+        (Verdict::Conflict, Some(_)) => conflict(store, document, record).await,
         (verdict, _) => return unexpected(verdict),
     };
     if let Some(receipt) = answered.receipt {
@@ -138,18 +135,13 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The key stood for something else: where that differs from `mine`, as far as it is kept.
-pub(crate) async fn conflict(
-    store: &Store,
-    mine: Option<&Canonical>,
-    record: Option<&Record>,
-) -> Problem {
+async fn conflict(store: &Store, document: Option<&Document>, record: Option<&Record>) -> Problem {
     let stored = match record.and_then(|record| record.input.as_ref()) {
         Some(stored) => store.text(stored).await.ok().flatten(),
         None => None,
     };
-    let differs = match (mine, stored) {
-        (Some(mine), Some(first)) => differences(&Canonical::trusted(first), mine, DIFFERENCES),
+    let differs = match (document.and_then(Document::input), stored) {
+        (Some(mine), Some(first)) => differences(&Canonical::trusted(first), &mine, DIFFERENCES),
         _ => Vec::new(),
     };
     let detail = match differs.len() {

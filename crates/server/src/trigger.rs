@@ -10,13 +10,14 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use semel_engine::flows::Compiled;
 use semel_engine::journal::{Headers, Origin};
+use semel_engine::names::EventNames;
 use semel_engine::start::{Incoming, StartError};
 use semel_flow::Value;
 use semel_ledger::json::Canonical;
-use semel_ledger::{Fence, Key, KeyError, Verdict};
+use semel_ledger::{EffectId, Fence, Key, KeyError, Scope, Verdict};
 use semel_store::run::RunId;
 use semel_store::store::random_bytes;
-use semel_store::{Answer, EffectChange};
+use semel_store::{Answer, Record, StoreError};
 
 use crate::accept::{self, Accepted, Arrival, First};
 use crate::app::App;
@@ -29,7 +30,6 @@ use crate::metrics::EventStatus;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
-use crate::refusal;
 use crate::releases;
 use crate::target::Segment;
 
@@ -76,11 +76,7 @@ pub(crate) async fn trigger(
         incoming,
     };
     if arrival.key != asked {
-        let once = arrival
-            .incoming
-            .once(asked)
-            .map_err(|error| unfit(&error))?;
-        asked_for(&app, once, &canonical).await?;
+        asked_for(&app, asked, &arrival.incoming, &canonical).await?;
     }
     let accepted = accept::start(&app, arrival).await?;
     answer(&app, &flow, &canonical, accepted).await
@@ -127,27 +123,50 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Key, Problem> {
 /// before the run: whoever dies in between asks again, and is not refused for that.
 async fn asked_for(
     app: &App,
-    mut once: EffectChange,
+    asked: Key,
+    incoming: &Incoming<'_>,
     canonical: &Canonical,
 ) -> Result<(), Problem> {
+    let mut once = incoming.once(asked).map_err(|error| unfit(&error))?;
     once.content.result = None;
     once.content.input = Some(canonical.clone());
     // Not as a claim that may be refused: the flow's own key says whether it is a repeat.
     let answered = app.store.commit(vec![once.into()]).await?.pop();
     match answered {
         Some(Answer::Effect(it)) if it.verdict == Verdict::Conflict => {
-            let record = it.record.as_deref();
-            let mut problem = refusal::conflict(&app.store, Some(canonical), record).await;
-            // Which run the other event led to is kept under the flow's key only.
-            let first = First {
-                run: None,
-                event: None,
-            };
-            first.write(&mut problem.more);
-            Err(problem)
+            let first = led_to(app, incoming, it.record.as_deref()).await?;
+            Err(conflict(app, canonical, &first).await)
         }
         _ => Ok(()),
     }
+}
+
+/// What the event that a caller's key stood for first has led to, as far as it is kept.
+async fn led_to(
+    app: &App,
+    incoming: &Incoming<'_>,
+    record: Option<&Record>,
+) -> Result<First, StoreError> {
+    let flow = &incoming.compiled.flow;
+    let input = match record.and_then(|record| record.input.as_ref()) {
+        Some(stored) => app.store.text(stored).await?,
+        None => None,
+    };
+    let key = input.zip(flow.key.as_ref()).and_then(|(text, template)| {
+        let event = Value::of(&Canonical::trusted(text));
+        let names = incoming.names();
+        let names = EventNames {
+            event: &event,
+            ..names
+        };
+        template.key(&names).ok()
+    });
+    let effect = key.zip(Scope::new(&flow.name.it).ok());
+    let record = match effect {
+        Some((key, scope)) => app.store.load(&EffectId::new(scope, key)).await?,
+        None => None,
+    };
+    Ok(record.map_or(First::default(), |record| First::of(&record)))
 }
 
 fn unfit(error: &StartError) -> Problem {

@@ -95,6 +95,7 @@ async fn a_flow_with_a_key_goes_by_it() {
     let other = world.trigger("keyed", "a", json!({"day":"tue"})).await;
     assert_eq!(other.gist(), "422 conflict", "one key, two intents");
     assert_eq!(other.json()["differs"], json!(["/day"]));
+    assert_eq!(other.json()["run"], run_of(&first));
     for (event, part) in [
         (json!({}), "day"),
         (json!({"day":null}), "null"),
