@@ -64,9 +64,7 @@ impl Names for EventNames<'_> {
     }
 
     fn defined(&self, name: &str) -> Option<&Expr> {
-        let mut lets = self.flow.lets.iter();
-        let found = lets.find(|(given, _)| given.it == name);
-        found.map(|(_, expr)| expr)
+        let_named(self.flow, name)
     }
 
     fn now(&self) -> Time {
@@ -76,6 +74,12 @@ impl Names for EventNames<'_> {
     fn random(&self) -> [u8; 16] {
         [0; 16]
     }
+}
+
+fn let_named<'f>(flow: &'f Flow, name: &str) -> Option<&'f Expr> {
+    let mut lets = flow.lets.iter();
+    let found = lets.find(|(given, _)| given.it == name);
+    found.map(|(_, expr)| expr)
 }
 
 /// What one evaluation sees.
@@ -190,9 +194,7 @@ impl Names for RunNames<'_> {
     }
 
     fn defined(&self, name: &str) -> Option<&Expr> {
-        let mut lets = self.flow.lets.iter();
-        let found = lets.find(|(given, _)| given.it == name);
-        found.map(|(_, expr)| expr)
+        let_named(self.flow, name)
     }
 
     fn now(&self) -> Time {

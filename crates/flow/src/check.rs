@@ -1,9 +1,9 @@
 //! What can be said about a flow before it runs, beyond how it is written.
 //!
 //! Owns keys and where their values come from ([`check`]), references and kinds of values, policies
-//! that do not fit, the table of steps ([`table`]), the secrets and headers that it uses, what depends on the moment ([`mark_volatile`])
-//! and what a new release would forget ([`abandoned`]). How the file is written was looked at while
-//! it was read.
+//! that do not fit, the table of steps ([`table`]), the secrets and headers that it uses, what
+//! depends on the moment ([`mark_volatile`]) and what a new release would forget ([`abandoned`]). How
+//! the file is written was looked at while it was read.
 //!
 //! Read on in this order: `index` says where steps stand, `visit` finds every expression and what it
 //! may see, `trace` follows a value to its sources, `keys` judges keys by them.

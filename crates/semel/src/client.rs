@@ -228,7 +228,7 @@ impl Session {
         Events::begin(status, body).await
     }
 
-    /// Whether nobody else can work on the ledger as long as this session lives.
+    /// Whether nobody else can work on the ledger as long as this lives.
     pub(crate) fn is_alone(&self) -> bool {
         match self {
             Session::Remote(_) => false,

@@ -57,12 +57,8 @@ pub(crate) struct First {
 impl First {
     /// As the effect of a key tells.
     pub(crate) fn of(record: &Record) -> First {
-        let result = match &record.result {
-            Some(Stored::Inline(text)) => started_run(text),
-            Some(Stored::Blob(_)) | None => None,
-        };
         First {
-            run: result,
+            run: result_of(record).and_then(started_run),
             event: record.by.clone(),
         }
     }
@@ -213,20 +209,21 @@ fn became(id: RunId, started: &Started) -> Result<Accepted, Problem> {
 }
 
 fn refused(verdict: Verdict, record: Option<&Record>) -> Result<Accepted, Problem> {
-    let result = match record.and_then(|record| record.result.as_ref()) {
-        Some(Stored::Inline(text)) => Some(&**text),
-        Some(Stored::Blob(_)) | None => None,
-    };
-    let first = First {
-        run: result.and_then(started_run),
-        event: record.and_then(|record| record.by.clone()),
-    };
-    match (verdict, result) {
+    let first = record.map_or_else(First::default, First::of);
+    match (verdict, record.and_then(result_of)) {
         (Verdict::Done, Some(STALE)) => Ok(Accepted::Stale),
         (Verdict::Done, Some(SKIPPED)) => Ok(Accepted::Skipped),
         (Verdict::Done, _) => Ok(Accepted::Duplicate(first)),
         (Verdict::Conflict, _) => Ok(Accepted::Conflict(first)),
         (verdict, _) => Err(refusal::unexpected(verdict)),
+    }
+}
+
+/// What is on record of a start; it is short.
+fn result_of(record: &Record) -> Option<&str> {
+    match &record.result {
+        Some(Stored::Inline(text)) => Some(text),
+        Some(Stored::Blob(_)) | None => None,
     }
 }
 

@@ -11,7 +11,6 @@ use crate::codes::C014;
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expr::ast::{Ast, Node};
 use crate::model::{Flow, Trigger};
-use crate::value::Value;
 
 /// Words of which a header's name may have none: it would carry a credential.
 const CREDENTIALS: [&str; 14] = [
@@ -121,10 +120,7 @@ pub(super) fn header_of(ast: &Ast) -> Option<&str> {
 fn member(ast: &Ast) -> Option<(&Ast, &str)> {
     match &ast.node {
         Node::Select { of, name } | Node::Has { of, name } => Some((of, name)),
-        Node::Index { of, at } => match &at.node {
-            Node::Literal(Value::Text(name)) => Some((of, name)),
-            _ => None,
-        },
+        Node::Index { of, at } => Some((of, at.text()?)),
         _ => None,
     }
 }

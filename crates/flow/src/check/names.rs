@@ -15,7 +15,6 @@ use crate::expr::Expr;
 use crate::expr::ast::{Ast, Node};
 use crate::model::{Flow, Trigger};
 use crate::near::nearest;
-use crate::value::Value;
 
 /// Names that exist somewhere, and where.
 const ELSEWHERE: [(&str, &str); 13] = [
@@ -104,7 +103,7 @@ impl<'f> Names<'_, '_, 'f> {
             Node::Select { of, name } => self.member_of(of, Some(name), ast.span),
             Node::Index { of, at } => {
                 self.ast(at);
-                self.member_of(of, written(at), ast.span);
+                self.member_of(of, at.text(), ast.span);
             }
             _ => self.ast(ast),
         }
@@ -122,7 +121,7 @@ impl<'f> Names<'_, '_, 'f> {
                 }
                 Node::Index { of: inner, at } => {
                     self.ast(at);
-                    match written(at) {
+                    match at.text() {
                         Some(name) => names.push((name, of.span)),
                         None => names.clear(),
                     }
@@ -327,14 +326,6 @@ impl<'f> Names<'_, '_, 'f> {
                 Some(near) => found.help(format!("did you mean `{root}.{near}`?")),
                 None => found.help(format!("there are: {}", known.join(", "))),
             });
-    }
-}
-
-/// What stands in brackets, if it is plain text.
-fn written(at: &Ast) -> Option<&str> {
-    match &at.node {
-        Node::Literal(Value::Text(name)) => Some(name),
-        _ => None,
     }
 }
 

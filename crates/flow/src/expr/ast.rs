@@ -207,6 +207,14 @@ impl Compare {
 }
 
 impl Ast {
+    /// The text that stands here, if it is plain text.
+    pub fn text(&self) -> Option<&str> {
+        match &self.node {
+            Node::Literal(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The parts directly below this one, in the order of evaluation.
     pub fn parts(&self) -> impl Iterator<Item = &Ast> {
         let mut parts: Vec<&Ast> = Vec::new();

@@ -20,7 +20,7 @@ fn a_trigger_twice_is_one_run() {
     let first = home.run(&words);
     ends(&first, 0, &["started run_"]);
     let run = stdout(&first).trim().to_owned();
-    until("the effect", || (!sink.seen().is_empty()).then_some(()));
+    sink.reached(1);
     let second = home.run(&words);
     ends(&second, 0, &["ran before", &run, "nothing was started"]);
     assert_eq!(stdout(&second).trim(), run);
@@ -114,7 +114,7 @@ fn an_event_comes_as_an_argument_in_a_file_or_through_stdin() {
         1,
         &["no flow called \"helo\" is live"],
     );
-    until("three effects", || (sink.seen().len() == 3).then_some(()));
+    sink.reached(3);
     server.stop();
     assert_eq!(sink.seen().len(), 3);
 }
@@ -128,7 +128,7 @@ fn what_is_done_is_not_forgotten_by_a_new_name() {
     ends(&home.run(&["deploy", "hello.yaml"]), 0, &["unchanged"]);
     ends(&home.run(&["diff", "hello"]), 1, &["only one release"]);
     home.run(&["trigger", "hello", "--key", "k", "--data", &event("a")]);
-    until("the effect", || (!sink.seen().is_empty()).then_some(()));
+    sink.reached(1);
     home.file("hello.yaml", flow(&sink, "tell"));
     let keep = "at step tell write scope: hello/say";
     let against = until("the key is done", || {

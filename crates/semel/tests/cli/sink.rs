@@ -2,13 +2,13 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use crate::support::Home;
+use crate::support::{DEADLINE, Home};
 
 /// What the destination does with a request.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +23,24 @@ pub(crate) enum Habit {
     Echoing(&'static str),
 }
 
+/// What was asked, and a word whenever it is more.
+#[derive(Default)]
+struct Seen {
+    calls: Mutex<Vec<String>>,
+    more: Condvar,
+}
+
+impl Seen {
+    fn add(&self, call: String) {
+        self.calls.lock().unwrap().push(call);
+        self.more.notify_all();
+    }
+}
+
 /// The destination.
 pub(crate) struct Sink {
     pub(crate) url: String,
-    seen: Arc<Mutex<Vec<String>>>,
+    seen: Arc<Seen>,
     habit: Arc<Mutex<Habit>>,
 }
 
@@ -34,7 +48,7 @@ impl Sink {
     pub(crate) fn new() -> Sink {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen = Arc::default();
+        let seen = Arc::<Seen>::default();
         let habit = Arc::new(Mutex::new(Habit::Obliging));
         let (log, ways) = (Arc::clone(&seen), Arc::clone(&habit));
         std::thread::spawn(move || {
@@ -52,17 +66,26 @@ impl Sink {
 
     /// Every request that had an effect: `PATH BODY`.
     pub(crate) fn seen(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
+        self.seen.calls.lock().unwrap().clone()
+    }
+
+    /// Waits until so many requests had an effect.
+    pub(crate) fn reached(&self, count: usize) {
+        let calls = self.seen.calls.lock().unwrap();
+        let fewer = |calls: &mut Vec<String>| calls.len() < count;
+        let waited = self.seen.more.wait_timeout_while(calls, DEADLINE, fewer);
+        let (calls, late) = waited.unwrap();
+        assert!(!late.timed_out(), "waited too long for {count}: {calls:?}");
     }
 }
 
-fn attend(stream: &TcpStream, seen: &Mutex<Vec<String>>, habit: &Mutex<Habit>) {
+fn attend(stream: &TcpStream, seen: &Seen, habit: &Mutex<Habit>) {
     let mut reader = BufReader::new(stream);
     while let Some((head, body)) = request(&mut reader) {
         let path = head.split(' ').nth(1).unwrap_or_default();
         let habit = *habit.lock().unwrap();
         if !matches!(habit, Habit::Refusing) {
-            seen.lock().unwrap().push(format!("{path} {body}"));
+            seen.add(format!("{path} {body}"));
         }
         let (status, body) = match habit {
             Habit::Obliging => ("200 OK", r#"{"id":"it-1"}"#.to_owned()),

@@ -1,8 +1,8 @@
 //! From the bytes of a verified request to an event.
 //!
-//! Owns which content types a hook takes and how each is read, and which headers go with it. Leaves reading within limits of
-//! size and time to `body`, unpacking to `encoding`, and JSON to the ledger's strict reader: an
-//! event is what every reader reads alike, or it is refused with the offset.
+//! Owns which content types a hook takes and how each is read, and which headers go with it. Leaves
+//! reading within limits of size and time to `body`, unpacking to `encoding`, and JSON to the ledger's
+//! strict reader: an event is what every reader reads alike, or it is refused with the offset.
 //!
 //! The invariant: the bytes are parsed once. What is compared (the canonical text) and what flows
 //! work on (the value) come from that one reading.

@@ -20,6 +20,15 @@ steps:
     http: {post: https://sink.example/tell, json: {name: \"${{ event.name }}\"}}
 ";
 
+/// A flow without a key of its own.
+pub(crate) const PLAIN: &str = "\
+name: plain
+on:
+  webhook: {path: /hooks/plain, verify: none}
+steps:
+  - {id: note, set: {n: 1}}
+";
+
 #[tokio::test]
 async fn an_event_is_accepted_and_its_run_is_done() {
     let world = Working::new().await;
@@ -236,17 +245,7 @@ async fn an_event_without_a_key_is_filed_and_acknowledged() {
 #[tokio::test]
 async fn without_a_key_of_its_own_a_flow_goes_by_the_senders_id() {
     let world = World::new().await;
-    world
-        .deploy(
-            "\
-name: plain
-on:
-  webhook: {path: /hooks/plain, verify: none}
-steps:
-  - {id: note, set: {n: 1}}
-",
-        )
-        .await;
+    world.deploy(PLAIN).await;
     let json = ("content-type", "application/json");
     let first = world
         .deliver("/hooks/plain", &[json, ("x-event-id", "e/1")], r#"{"a":1}"#)

@@ -5,6 +5,7 @@ use semel_store::run::RunState;
 use serde_json::json;
 
 use crate::common::{START, World};
+use crate::hooks::PLAIN;
 use crate::hooks_signed::signature;
 use crate::working::run_of;
 
@@ -53,17 +54,7 @@ steps:
 #[tokio::test]
 async fn an_event_without_any_identity_waits_for_a_person_once() {
     let world = World::new().await;
-    world
-        .deploy(
-            "\
-name: plain
-on:
-  webhook: {path: /hooks/plain, verify: none}
-steps:
-  - {id: note, set: {n: 1}}
-",
-        )
-        .await;
+    world.deploy(PLAIN).await;
     let first = world.hook("/hooks/plain", r#"{"id":1}"#).await;
     assert_eq!(first.status, StatusCode::ACCEPTED, "{}", first.text());
     let again = world.hook("/hooks/plain", r#"{"id":1}"#).await;

@@ -192,12 +192,9 @@ async fn runs_are_listed_by_what_is_asked_for() {
 async fn a_run_can_be_asked_to_end() {
     let world = Working::new().await;
     world.deploy(ORDER).await;
-    world.sink.holds.send_replace(true);
-    let answer = world
-        .hook("/hooks/order", json!({"id":"a","amount":1}))
+    let run = world
+        .held("/hooks/order", json!({"id":"a","amount":1}))
         .await;
-    let run = run_of(&answer);
-    world.sink.reached(1).await;
     let path = format!("/v1/runs/{run}/cancel");
     let told = world.call("POST", &path, json!({"by":"ada"})).await;
     assert_eq!(told.status, 202, "{}", told.text());

@@ -83,12 +83,9 @@ async fn a_run_that_is_over_is_told_and_the_stream_ends() {
 async fn what_happens_is_told_when_it_happens() {
     let world = Working::new().await;
     world.deploy(ORDER).await;
-    world.sink.holds.send_replace(true);
-    let answer = world
-        .hook("/hooks/order", json!({"id":"a","amount":1}))
+    let run = world
+        .held("/hooks/order", json!({"id":"a","amount":1}))
         .await;
-    let run = run_of(&answer);
-    world.sink.reached(1).await;
     let mut stream = Stream::open(&world, &run, None).await;
     let mut names = Vec::new();
     while names.last().is_none_or(|name| name != "state") {

@@ -64,6 +64,15 @@ impl World {
         .await
     }
 
+    /// Sends an event to a hook; its run's first act is under way at a destination that does not
+    /// answer yet.
+    pub(crate) async fn held(&self, path: &str, json: impl ToString) -> String {
+        self.sink.holds.send_replace(true);
+        let answer = self.hook(path, json).await;
+        self.sink.reached(1).await;
+        run_of(&answer)
+    }
+
     /// Sends a request to a hook; no token.
     pub(crate) async fn deliver(
         &self,

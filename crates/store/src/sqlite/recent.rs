@@ -14,7 +14,7 @@ use crate::record::Record;
 
 /// A power of two. Each slot remembers one effect; a newer one takes its place.
 const SLOTS: usize = 1 << 13;
-/// The longest result that is kept.
+/// The longest result and note that are kept.
 const SMALL: usize = 1024;
 
 #[derive(Debug, Default)]
@@ -66,6 +66,7 @@ impl Recent {
             Some(Stored::Blob(_)) => false,
             None => true,
         };
+        let small = small && record.note.as_ref().is_none_or(|note| note.len() <= SMALL);
         if record.entry.state != State::Done || !small || !record.blobs.is_empty() {
             return;
         }
