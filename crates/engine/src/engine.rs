@@ -161,7 +161,7 @@ impl Engine {
         &self,
         room: Room,
         fresh: Fresh,
-        start: Start,
+        start: Box<Start>,
     ) -> Result<Started, StoreError> {
         let (inner, (tell, told)) = (Arc::clone(&self.inner), oneshot::channel());
         self.inner.spawn(async move {

@@ -30,12 +30,14 @@ use load::{Bounds, Measured};
 use report::{Line, Report};
 use server::Server;
 
-/// Which way the ledger is asked.
+/// What is measured: the ledger one way, or flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Through {
     Store,
     Http,
-    Both,
+    /// Only flows: neither the ledger nor what it is compared with.
+    Flows,
+    All,
 }
 
 /// What to measure, and where.
@@ -139,7 +141,12 @@ impl Bench {
         self.say("disk");
         let syncs = disk::syncs(self.directory(), self.bounds)?;
         let ceiling = self.ceiling().await?;
-        let (plain_http, reference_http) = (self.plain().await?, self.reference().await?);
+        let (plain_http, reference_http) = match self.plan.through {
+            Through::Flows => (Vec::new(), Vec::new()),
+            Through::Store | Through::Http | Through::All => {
+                (self.plain().await?, self.reference().await?)
+            }
+        };
         let through_store = self.through_store(&ceiling).await?;
         // The bare handler writes to a file, so it is no measure for a database elsewhere.
         let comparable = match self.plan.postgres {
@@ -183,6 +190,9 @@ impl Bench {
     }
 
     async fn ceiling(&self) -> anyhow::Result<Vec<Measured>> {
+        if self.plan.through == Through::Flows {
+            return Ok(Vec::new());
+        }
         if let Some(url) = &self.plan.postgres {
             self.say("one transaction per claim");
             return Ok(vec![by_hand::measure(url, self.bounds).await?]);
@@ -268,7 +278,7 @@ impl Bench {
     }
 
     fn work(&self, way: Through) -> Vec<(Work, usize)> {
-        if ![way, Through::Both].contains(&self.plan.through) {
+        if ![way, Through::All].contains(&self.plan.through) {
             return Vec::new();
         }
         let callers = &self.plan.callers;

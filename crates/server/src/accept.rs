@@ -104,7 +104,7 @@ pub(crate) async fn start(app: &Arc<App>, arrival: Arrival<'_>) -> Result<Accept
         };
         (room, fresh)
     });
-    let mut start = incoming.start_once(once, key, lane);
+    let mut start = Box::new(incoming.start_once(once, key, lane));
     start.latest = latest;
     start.otherwise = otherwise(latest, lane);
     let started = match fresh {

@@ -5,23 +5,21 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse as _, Response};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tower::Service;
 
 use crate::app::Settings;
 use crate::code::Code;
 use crate::patient::Patient;
 use crate::problem::Problem;
-use crate::router::Peer;
+use crate::router::{Front, Peer};
 use crate::watched::{Framing, Watched};
 
 /// A head of a request that is longer is answered with 431; reads overlap the limit, so that one of
@@ -35,7 +33,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Accepts connections until told to stop, then gives those that are open time to end.
 pub(crate) async fn accept(
     listener: TcpListener,
-    router: Router,
+    front: Front,
     settings: &Settings,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -57,7 +55,7 @@ pub(crate) async fn accept(
                     peer,
                     place,
                 };
-                tokio::spawn(connection.serve(http.clone(), router.clone(), stop.clone()));
+                tokio::spawn(connection.serve(http.clone(), front.clone(), stop.clone()));
             }
             (_, Err(error)) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -95,7 +93,7 @@ struct Connection {
 }
 
 impl Connection {
-    async fn serve(self, http: http1::Builder, router: Router, mut stop: watch::Receiver<bool>) {
+    async fn serve(self, http: http1::Builder, front: Front, mut stop: watch::Receiver<bool>) {
         let Connection {
             stream,
             peer,
@@ -108,16 +106,12 @@ impl Connection {
             let framing = head.framing(&request);
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(Peer(peer));
-            let mut router = router.clone();
+            let front = front.clone();
             async move {
-                if framing == Framing::Ambiguous {
-                    return Ok(two_lengths().into_response());
-                }
-                let answer: Result<Response, Infallible> =
-                    Service::call(&mut router, request).await;
-                answer.map(|response| match framing {
-                    Framing::Last => closing(response),
-                    Framing::Plain | Framing::Ambiguous => response,
+                Ok::<_, Infallible>(match framing {
+                    Framing::Ambiguous => two_lengths().into_response(),
+                    Framing::Last => closing(front.answer(request).await),
+                    Framing::Plain => front.answer(request).await,
                 })
             }
         });

@@ -3,15 +3,18 @@
 //! Every route passes one gate that asks for the token, counts the answer and times it. What is
 //! not in [`ROUTES`] does not exist; under `/v1/` even that is told only to callers with a token.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::Method;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
+use tower::Service as _;
 
 use crate::app::App;
 use crate::auth;
@@ -56,9 +59,12 @@ const fn route(access: Access, path: &'static str, methods: &'static [&'static s
     }
 }
 
+/// Where events come in.
+const HOOKS: &str = "/hooks/{*path}";
+
 /// Every path there is.
 pub const ROUTES: [Route; 37] = [
-    route(Access::Open, "/hooks/{*path}", &["post"]),
+    route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
     route(Access::Token, "/v1/flows/{flow}/releases", &["get"]),
@@ -103,7 +109,7 @@ pub const ROUTES: [Route; 37] = [
 
 fn methods(path: &str) -> MethodRouter<Arc<App>> {
     match path {
-        "/hooks/{*path}" => post(receive::receive),
+        HOOKS => post(receive::receive),
         "/v1/flows" => get(flows::list).post(flows::deploy),
         "/v1/flows/{flow}" => get(flows::get).delete(flows::retire),
         "/v1/flows/{flow}/releases" => get(releases::list),
@@ -146,14 +152,8 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
 
 /// All endpoints, for a connection or for the same process.
 pub fn router(app: Arc<App>) -> Router {
-    let gated = |path: &'static str, access: Access| {
-        let gate = Gate {
-            app: Arc::clone(&app),
-            metrics: app.metrics.route(path),
-            access,
-        };
-        from_fn_with_state(Arc::new(gate), pass)
-    };
+    let gated =
+        |path: &'static str, access: Access| from_fn_with_state(Gate::of(&app, path, access), pass);
     let mut router = Router::new();
     for Route { path, access, .. } in ROUTES {
         let methods = methods(path).fallback(method_not_allowed);
@@ -183,11 +183,52 @@ async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
-    gate.metrics.answered(response.status(), started.elapsed());
-    response
+    gate.answered(response, started)
+}
+
+/// All endpoints as connections ask for them. Hooks are answered ahead of the router: storms come to
+/// them, and its layers would cost as much as reading an event.
+#[derive(Clone, Debug)]
+pub(crate) struct Front {
+    router: Router,
+    hooks: Arc<Gate>,
+}
+
+impl Front {
+    pub(crate) fn new(app: &Arc<App>) -> Front {
+        Front {
+            router: router(Arc::clone(app)),
+            hooks: Gate::of(app, HOOKS, Access::Open),
+        }
+    }
+
+    /// Answers one request, as [`router`] would.
+    pub(crate) async fn answer(mut self, request: Request) -> Response {
+        let name = request.uri().path().strip_prefix("/hooks/");
+        if name.is_none_or(str::is_empty) || request.method() != Method::POST {
+            let answer: Result<Response, Infallible> = self.router.call(request).await;
+            return answer.into_response();
+        }
+        let (gate, started) = (self.hooks, Instant::now());
+        let response = receive::receive(State(Arc::clone(&gate.app)), request).await;
+        gate.answered(response.into_response(), started)
+    }
 }
 
 impl Gate {
+    fn of(app: &Arc<App>, path: &'static str, access: Access) -> Arc<Gate> {
+        Arc::new(Gate {
+            app: Arc::clone(app),
+            metrics: app.metrics.route(path),
+            access,
+        })
+    }
+
+    fn answered(&self, response: Response, started: Instant) -> Response {
+        self.metrics.answered(response.status(), started.elapsed());
+        response
+    }
+
     async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
         let needed = match self.access {
             Access::Open => false,

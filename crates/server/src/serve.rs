@@ -7,7 +7,8 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::{connection, duties, router};
+use crate::router::Front;
+use crate::{connection, duties};
 
 /// Why a server ended other than by being told to.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +48,8 @@ pub async fn serve(
     let (mut duties, mut engine) = (duties::start(&app), app.engine.duties());
     let (stop, stopping) = watch::channel(false);
     let serving = tokio::spawn({
-        let (router, app) = (router(Arc::clone(&app)), Arc::clone(&app));
-        async move { connection::accept(listener, router, &app.settings, stopping).await }
+        let (front, app) = (Front::new(&app), Arc::clone(&app));
+        async move { connection::accept(listener, front, &app.settings, stopping).await }
     });
     let duty_ended = tokio::select! {
         () = shutdown => false,

@@ -78,7 +78,14 @@ impl Http {
             read: AtomicUsize::new(0),
         };
         if let Some(paging) = &journey.terms.paging {
-            return paging::all(self, &journey, paging, &task.act.exprs, message).await;
+            return Box::pin(paging::all(
+                self,
+                &journey,
+                paging,
+                &task.act.exprs,
+                message,
+            ))
+            .await;
         }
         self.follow(&journey, &mut message).await
     }

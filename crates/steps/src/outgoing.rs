@@ -98,13 +98,14 @@ impl Client {
             let reused = kept.is_some();
             let mut link = match kept.take() {
                 Some(link) => link,
-                None => self.connected(call).await?,
+                // Rare and large, so that it does not weigh on every request.
+                None => Box::pin(self.connected(call)).await?,
             };
             let before = link.written();
             trace.sent();
             let lost = match ask(&mut link, request(call, uri.clone()), call).await {
                 Ok((reply, open)) => {
-                    if open && link.is_usable().await {
+                    if open && link.is_free().await {
                         let promised = keep_alive(&reply.headers);
                         self.pool.put(origin, link, promised);
                     }

@@ -29,13 +29,14 @@ enum Backend {
     Postgres(Postgres),
 }
 
-/// Calls the method of whichever backend it is; all three have the same ones.
+/// Calls the method of whichever backend it is; all three have the same ones. A conversation with
+/// PostgreSQL is kept apart, or every call of a file would carry the room for one.
 macro_rules! backend {
     ($store:expr, $method:ident ( $($argument:expr),* )) => {
         match &$store.backend {
             Backend::Memory(it) => it.$method($($argument),*).await,
             Backend::Sqlite(it) => it.$method($($argument),*).await,
-            Backend::Postgres(it) => it.$method($($argument),*).await,
+            Backend::Postgres(it) => Box::pin(it.$method($($argument),*)).await,
         }
     };
 }

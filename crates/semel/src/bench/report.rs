@@ -141,14 +141,10 @@ impl Report {
             "",
             &self.reference_http,
         );
-        text.push_str("\nThrough the store (last column: durable writes, of the ceiling)\n");
-        for line in &self.through_store {
-            text.push_str(&row(line.work, &line.measured, line.ratio));
-        }
-        text.push_str("\nThrough HTTP (last column: of the bare handler)\n");
-        for line in &self.through_http {
-            text.push_str(&row(line.work, &line.measured, line.ratio));
-        }
+        let title = "Through the store (last column: durable writes, of the ceiling)";
+        lines(&mut text, title, &self.through_store);
+        let title = "Through HTTP (last column: of the bare handler)";
+        lines(&mut text, title, &self.through_http);
         if !self.flows.is_empty() {
             text.push_str("\nFlows (last column: of a server written by hand for the same work)\n");
         }
@@ -180,6 +176,15 @@ impl Report {
             );
         }
         text
+    }
+}
+
+fn lines(text: &mut String, title: &str, lines: &[Line]) {
+    if !lines.is_empty() {
+        let _ = write!(text, "\n{title}\n");
+    }
+    for line in lines {
+        text.push_str(&row(line.work, &line.measured, line.ratio));
     }
 }
 

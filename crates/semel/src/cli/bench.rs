@@ -31,8 +31,8 @@ pub(crate) struct Bench {
     /// How long each measurement takes
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     seconds: u64,
-    /// Measure the ledger through the store, through HTTP, or both
-    #[arg(long, value_enum, value_name = "WAY", default_value_t = Through::Both)]
+    /// Measure the ledger through the store, through HTTP with flows, flows alone, or all
+    #[arg(long, value_enum, value_name = "WAY", default_value_t = Through::All)]
     through: Through,
     /// Sizes of the ledger at which claims are measured
     #[arg(long, value_name = "N,…", default_value = "10000,100000,1000000")]

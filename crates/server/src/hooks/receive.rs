@@ -189,7 +189,7 @@ impl<'a> Delivery<'a> {
             }
             Err(why) => {
                 let key = incoming.key().or_else(|_| accept::unkeyed(&incoming))?;
-                let parked = accept::park(self.app, incoming, key.clone(), &why).await?;
+                let parked = Box::pin(accept::park(self.app, incoming, key.clone(), &why)).await?;
                 (parked, key)
             }
         };
@@ -205,7 +205,8 @@ impl<'a> Delivery<'a> {
                 EventStatus::Duplicate
             }
             Accepted::Conflict(first) => {
-                self.file_conflict(&key, &first).await?;
+                // Rare and large, so that it does not weigh on every event.
+                Box::pin(self.file_conflict(&key, &first)).await?;
                 first.write(&mut out);
                 EventStatus::Conflict
             }

@@ -26,8 +26,8 @@ type Protocol = Connection<TokioIo<Stream>, Full<Bytes>>;
 /// A connection.
 pub(super) struct Link {
     sender: SendRequest<Full<Bytes>>,
-    /// `None` once it has ended.
-    protocol: Option<Protocol>,
+    /// `None` once it has ended. Apart, as links are handed on with every request.
+    protocol: Option<Box<Protocol>>,
     meter: Arc<Meter>,
 }
 
@@ -40,7 +40,7 @@ impl Link {
             .await?;
         Ok(Link {
             sender,
-            protocol: Some(protocol),
+            protocol: Some(Box::new(protocol)),
             meter,
         })
     }
@@ -54,6 +54,11 @@ impl Link {
     /// far as this machine has heard.
     pub(super) async fn is_usable(&mut self) -> bool {
         self.meter.probe();
+        self.is_free().await
+    }
+
+    /// Whether it has come to the end of its last answer, as far as the runtime has heard.
+    pub(super) async fn is_free(&mut self) -> bool {
         poll_fn(|cx| {
             drive(&mut self.protocol, cx);
             (self.protocol.is_some() && self.sender.is_ready()).into()
@@ -93,9 +98,9 @@ impl Link {
 }
 
 /// Lets the protocol get on; how it ended reaches whoever waits for its answer.
-fn drive(protocol: &mut Option<Protocol>, cx: &mut Context<'_>) {
+fn drive(protocol: &mut Option<Box<Protocol>>, cx: &mut Context<'_>) {
     if let Some(running) = protocol
-        && Pin::new(running).poll(cx).is_ready()
+        && Pin::new(&mut **running).poll(cx).is_ready()
     {
         *protocol = None;
     }

@@ -33,7 +33,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] if the store could not.
-    pub async fn start(&self, start: Start) -> Result<Started, StoreError> {
+    pub fn start(
+        &self,
+        start: impl Into<Box<Start>>,
+    ) -> impl Future<Output = Result<Started, StoreError>> + Send {
+        self.start_or_receipt(start.into())
+    }
+
+    async fn start_or_receipt(&self, start: Box<Start>) -> Result<Started, StoreError> {
         let Some(once) = start.once.as_ref().filter(|once| claims(once)) else {
             return self.write_start(start).await;
         };
@@ -70,8 +77,8 @@ impl Store {
         }))
     }
 
-    async fn write_start(&self, start: Start) -> Result<Started, StoreError> {
-        let mut answers = self.commit(vec![Change::Start(Box::new(start))]).await?;
+    async fn write_start(&self, start: Box<Start>) -> Result<Started, StoreError> {
+        let mut answers = self.commit(vec![Change::Start(start)]).await?;
         match answers.pop() {
             Some(Answer::Started(started)) => Ok(*started),
             _ => Err(StoreError::Closed),
