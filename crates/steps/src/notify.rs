@@ -103,18 +103,17 @@ impl Notify {
 
     fn channel(&self, name: &Value) -> Result<(Service, &Value), NotifyError> {
         let name = name.as_text().unwrap_or_default();
-        match self.settings.channels.get(name) {
-            Some(fields) => Service::of(fields),
-            None => {
-                let known: Vec<_> = self.settings.channels.keys().map(String::as_str).collect();
-                let known = match known.as_slice() {
-                    [] => "none".to_owned(),
-                    known => known.join(", "),
-                };
-                let name = name.to_owned();
-                Err(NotifyError::NoChannel { name, known })
-            }
+        if let Some(fields) = self.settings.channels.get(name) {
+            return Service::of(fields);
         }
+        let known: Vec<_> = self.settings.channels.keys().map(String::as_str).collect();
+        Err(NotifyError::NoChannel {
+            name: name.to_owned(),
+            known: match known.as_slice() {
+                [] => "none".to_owned(),
+                known => known.join(", "),
+            },
+        })
     }
 }
 
