@@ -54,6 +54,7 @@ impl Settings {
 /// Performs tasks on the real world.
 pub struct Steps {
     http: http::Http,
+    secrets: Arc<dyn Secrets>,
 }
 
 impl Steps {
@@ -61,6 +62,7 @@ impl Steps {
     #[must_use]
     pub fn new(settings: Settings) -> Steps {
         Steps {
+            secrets: Arc::clone(&settings.secrets),
             http: http::Http::new(settings),
         }
     }
@@ -74,10 +76,12 @@ impl Steps {
 
 impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
-        match task.act.kind {
+        let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
-        }
+        };
+        // Here all outcomes pass, whatever their kind.
+        secrets::taken_out(&*self.secrets, performing)
     }
 }
 
