@@ -60,6 +60,7 @@ impl Settings {
 pub struct Steps {
     http: http::Http,
     notify: notify::Notify,
+    secrets: Arc<dyn Secrets>,
 }
 
 impl Steps {
@@ -68,6 +69,7 @@ impl Steps {
     pub fn new(mut settings: Settings) -> Steps {
         Steps {
             notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
+            secrets: Arc::clone(&settings.secrets),
             http: http::Http::new(settings),
         }
     }
@@ -81,11 +83,13 @@ impl Steps {
 
 impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
-        match task.act.kind {
+        let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
             Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
-        }
+        };
+        // Here all outcomes pass, whatever their kind.
+        secrets::taken_out(&*self.secrets, performing)
     }
 }
 
