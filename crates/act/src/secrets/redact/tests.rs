@@ -25,6 +25,7 @@ fn a_secret_is_found_in_every_form() {
         r#"{"a":"p\/w+ \u00f6<\"42"}"#.to_owned(),
         r#"{"a":"p/w+ ö\u003c\"42"}"#.to_owned(),
         r#"{"a":"p/w+ \u00F6<\"42"}"#.to_owned(),
+        r#"{"a":"{\"b\":\"p/w+ ö<\\\"42\"}"}"#.to_owned(),
         STANDARD.encode(secret),
         format!("Basic {}", STANDARD.encode(format!("user:{secret}"))),
         STANDARD.encode(format!("u:{secret} and more")),
