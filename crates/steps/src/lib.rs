@@ -1,6 +1,6 @@
 //! How each kind of step acts on the world.
 //!
-//! Owns the protocols ([`Kind::Http`] today) and what leaves this machine on their behalf: every
+//! Owns the protocols ([`Kind`]) and what leaves this machine on their behalf: every
 //! connection (`outgoing`), every secret that is put into a request, and how hard a destination
 //! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
 //! it performs one task once and says what is known about its effect.
@@ -11,6 +11,7 @@
 
 mod http;
 mod limits;
+mod notify;
 mod outgoing;
 mod secrets;
 
@@ -23,6 +24,7 @@ use semel_flow::model::Kind;
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
+pub use notify::NotifySettings;
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
 
@@ -36,6 +38,8 @@ pub struct Settings {
     pub secrets: Arc<dyn Secrets>,
     /// Certificates that are trusted beside the system's.
     pub roots: Vec<CertificateDer<'static>>,
+    /// Where messages to people go.
+    pub notify: NotifySettings,
 }
 
 impl Settings {
@@ -47,6 +51,7 @@ impl Settings {
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
+            notify: NotifySettings::default(),
         }
     }
 }
@@ -55,14 +60,16 @@ impl Settings {
 pub struct Steps {
     http: http::Http,
     secrets: Arc<dyn Secrets>,
+    notify: notify::Notify,
 }
 
 impl Steps {
     /// Ready to perform; connects to nothing yet.
     #[must_use]
-    pub fn new(settings: Settings) -> Steps {
+    pub fn new(mut settings: Settings) -> Steps {
         Steps {
             secrets: Arc::clone(&settings.secrets),
+            notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
             http: http::Http::new(settings),
         }
     }
@@ -78,6 +85,7 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         };
         // Here all outcomes pass, whatever their kind.
