@@ -59,8 +59,8 @@ impl Settings {
 /// Performs tasks on the real world.
 pub struct Steps {
     http: http::Http,
-    secrets: Arc<dyn Secrets>,
     notify: notify::Notify,
+    secrets: Arc<dyn Secrets>,
 }
 
 impl Steps {
@@ -68,8 +68,8 @@ impl Steps {
     #[must_use]
     pub fn new(mut settings: Settings) -> Steps {
         Steps {
-            secrets: Arc::clone(&settings.secrets),
             notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
+            secrets: Arc::clone(&settings.secrets),
             http: http::Http::new(settings),
         }
     }
