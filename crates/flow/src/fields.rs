@@ -4,15 +4,19 @@
 //! editors use and for the tables of the documentation. Whoever reads a field asks by its name, and
 //! finds its range here.
 
+mod exec;
 mod flow;
 mod http;
+mod ssh;
 mod step;
 mod trigger;
 
 use semel_ledger::Millis;
 
+pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
+pub use ssh::SSH;
 pub use step::{
     CALL, CASE, EMIT, ENSURE, FAIL, FIND, FOR_EACH, KINDS, LOCK, LOOKUP, MADE, NOT_YET, STEP, STOP,
     UNDO,

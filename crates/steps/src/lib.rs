@@ -9,10 +9,14 @@
 //! the request could leave was never sent; whatever failed after is unknown, unless the
 //! destination said otherwise.
 
+mod command;
+mod exec;
 mod http;
 mod limits;
 mod outgoing;
+mod process;
 mod secrets;
+mod ssh;
 
 use std::sync::Arc;
 
@@ -20,11 +24,13 @@ use rustls::pki_types::CertificateDer;
 use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
 use semel_flow::model::Kind;
 
+pub use exec::ExecSettings;
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
+pub use ssh::SshSettings;
 
 /// What steps are given.
 pub struct Settings {
@@ -36,6 +42,10 @@ pub struct Settings {
     pub secrets: Arc<dyn Secrets>,
     /// Certificates that are trusted beside the system's.
     pub roots: Vec<CertificateDer<'static>>,
+    /// Which programs may be run.
+    pub exec: ExecSettings,
+    /// How other machines are reached.
+    pub ssh: SshSettings,
 }
 
 impl Settings {
@@ -47,6 +57,8 @@ impl Settings {
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
+            exec: ExecSettings::default(),
+            ssh: SshSettings::default(),
         }
     }
 }
@@ -54,13 +66,24 @@ impl Settings {
 /// Performs tasks on the real world.
 pub struct Steps {
     http: http::Http,
+    exec: exec::Exec,
+    ssh: ssh::Ssh,
 }
 
 impl Steps {
     /// Ready to perform; connects to nothing yet.
     #[must_use]
-    pub fn new(settings: Settings) -> Steps {
+    pub fn new(mut settings: Settings) -> Steps {
         Steps {
+            exec: exec::Exec::new(
+                std::mem::take(&mut settings.exec),
+                Arc::clone(&settings.secrets),
+            ),
+            ssh: ssh::Ssh::new(
+                std::mem::take(&mut settings.ssh),
+                settings.rules.clone(),
+                Arc::clone(&settings.secrets),
+            ),
             http: http::Http::new(settings),
         }
     }
@@ -76,6 +99,8 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Other("exec") => Box::pin(self.exec.perform(task, trace)),
+            Kind::Other("ssh") => Box::pin(self.ssh.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         }
     }
