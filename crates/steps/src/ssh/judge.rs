@@ -18,12 +18,12 @@ use super::script;
 use crate::command::{self, Told};
 use crate::process::{End, Output, Unseen};
 
+/// What `ssh` says of a host that it has no key of.
+const NEW_HOST: &str = "host key is known for";
 /// What `ssh` says when the host is not the one that was meant.
-const WRONG_HOST: [&str; 5] = [
+const WRONG_HOST: [&str; 3] = [
     "Host key verification failed",
     "REMOTE HOST IDENTIFICATION HAS CHANGED",
-    "host key is known for",
-    "is a REVOKED host key",
     "no matching host key type found",
 ];
 /// What `ssh` says when we are not let in, now or later.
@@ -90,6 +90,13 @@ impl Session<'_> {
             };
         }
         let (class, message) = match ended {
+            _ if self.says(&[NEW_HOST]) => {
+                let why = "no host key is known for it; pin `host_key`, or add it to known_hosts";
+                (
+                    FailureClass::Permanent,
+                    format!("{host} is not trusted: {why}"),
+                )
+            }
             _ if self.says(&WRONG_HOST) => {
                 let why = "its host key is not the one that is known for it";
                 (
