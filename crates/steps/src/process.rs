@@ -133,25 +133,21 @@ impl Running {
                 () = stderr.drain_for_ever() => false,
             }
         };
-        match timeout_at(by, said).await {
-            Ok(said) => Ok(said),
-            Err(_) => {
-                self.group.end().await;
-                Err(Unseen::TimedOut)
-            }
+        let said = timeout_at(by, said).await;
+        if said.is_err() {
+            self.group.end().await;
         }
+        said.map_err(|_| Unseen::TimedOut)
     }
 
     /// Gives it its input and waits for its end; whatever it leaves behind is ended.
     pub(crate) async fn finish(&mut self, input: &[u8], by: Instant) -> Result<End, Unseen> {
         let ended = timeout_at(by, self.run(input)).await;
-        match ended {
-            Ok(ended) => ended.map(End::from).map_err(Unseen::Lost),
-            Err(_) => {
-                self.group.end().await;
-                Err(Unseen::TimedOut)
-            }
+        if ended.is_err() {
+            self.group.end().await;
         }
+        let status = ended.map_err(|_| Unseen::TimedOut)?;
+        status.map(End::from).map_err(Unseen::Lost)
     }
 
     async fn run(&mut self, input: &[u8]) -> io::Result<ExitStatus> {

@@ -25,6 +25,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::command;
 use crate::outgoing::{OutgoingRules, permitted};
+use crate::process::Output;
 use client::Client;
 use judge::Session;
 use plan::Plan;
@@ -146,7 +147,7 @@ impl Ssh {
             .start()
         {
             Ok(running) => running,
-            Err(unseen) => return session(&Default::default()).before(Err(unseen)),
+            Err(unseen) => return session(&Output::default()).before(Err(unseen)),
         };
         match running.says(greeting.line(), by).await {
             Ok(true) => {}

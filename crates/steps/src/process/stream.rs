@@ -9,6 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// How much may stand before a line that is waited for.
 const NOISE: usize = 64 << 10;
+/// How much is read at once.
+const BUFFER: usize = 8 << 10;
 
 /// The beginning of what was written.
 #[derive(Debug, Default)]
@@ -23,6 +25,7 @@ pub(super) struct Stream<R> {
     from: R,
     captured: Captured,
     limit: usize,
+    buffer: Box<[u8]>,
 }
 
 impl<R: AsyncRead + Unpin> Stream<R> {
@@ -31,6 +34,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
             from,
             captured: Captured::default(),
             limit,
+            buffer: vec![0; BUFFER].into(),
         }
     }
 
@@ -42,7 +46,7 @@ impl<R: AsyncRead + Unpin> Stream<R> {
     /// Reads to the end, and then waits for ever.
     pub(super) async fn drain_for_ever(&mut self) {
         self.drain().await;
-        pending().await
+        pending::<()>().await;
     }
 
     /// Reads until there was this line, and forgets all up to its end. `false` if it does not come.
@@ -69,15 +73,13 @@ impl<R: AsyncRead + Unpin> Stream<R> {
 
     /// Reads once; `false` at the end. Nothing is lost if it is not waited for.
     async fn more(&mut self) -> bool {
-        let mut buffer = [0; 8192];
-        let Ok(read @ 1..) = self.from.read(&mut buffer).await else {
+        let Ok(read @ 1..) = self.from.read(&mut self.buffer).await else {
             return false;
         };
-        let room = self.limit.saturating_sub(self.captured.bytes.len());
-        self.captured
-            .bytes
-            .extend_from_slice(&buffer[..read.min(room)]);
-        self.captured.cut |= read > room;
+        let Captured { bytes, cut } = &mut self.captured;
+        let room = self.limit.saturating_sub(bytes.len());
+        bytes.extend_from_slice(&self.buffer[..read.min(room)]);
+        *cut |= read > room;
         true
     }
 

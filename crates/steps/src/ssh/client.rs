@@ -3,6 +3,7 @@
 //! The invariant: no key and no known host touches a disk or an argument. They stand in files in
 //! memory, which only this user can read and which are gone with the session.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
@@ -54,52 +55,16 @@ impl Client {
         plan: &Plan,
         address: Option<IpAddr>,
     ) -> io::Result<Client> {
-        let log = Memory::new("")?;
-        let mut files = Vec::new();
-        let mut kept = |content: &str| -> io::Result<String> {
-            let file = Memory::new(content)?;
-            let path = file.path();
-            files.push(file);
-            Ok(path)
-        };
-        let mut options: Vec<String> = STRICT.map(str::to_owned).into();
-        options.push(format!("ConnectTimeout={CONNECT_SECONDS}"));
-        options.push(format!("Port={}", plan.port));
-        options.push(format!("User={}", plan.user));
-        // As `ssh` itself would name the host among those it knows.
-        let known_as = match plan.port {
-            22 => plan.host.to_ascii_lowercase(),
-            port => format!("[{}]:{port}", plan.host.to_ascii_lowercase()),
-        };
-        if let Some(address) = address {
-            options.push(format!("HostName={address}"));
-        }
-        let known_hosts = match (&plan.host_key, &settings.known_hosts) {
-            (Some(key), _) => Some(kept(&format!("{known_as} {key}\n"))?),
-            (None, Some(path)) => Some(path.display().to_string()),
-            (None, None) if settings.config.is_some() => None,
-            (None, None) => Some("/dev/null".to_owned()),
-        };
-        if let Some(path) = known_hosts {
-            options.push(format!("HostKeyAlias={known_as}"));
-            options.push(format!("UserKnownHostsFile=\"{path}\""));
-            options.push("GlobalKnownHostsFile=/dev/null".to_owned());
-            options.push("KnownHostsCommand=none".to_owned());
-        }
-        match &plan.identity {
-            Some(identity) => {
-                options.push(format!("IdentityFile={}", kept(identity)?));
-                options.push("IdentitiesOnly=yes".to_owned());
-                options.push("IdentityAgent=none".to_owned());
-            }
-            None if settings.config.is_none() => options.push("IdentityFile=none".to_owned()),
-            None => {}
-        }
+        let mut options = Options::default();
+        options.whereto(plan, address);
+        options.whom_to_trust(settings, plan)?;
+        options.who_we_are(settings, plan)?;
         let config = settings.config.as_ref();
         let config = config.map_or_else(|| "none".to_owned(), |path| path.display().to_string());
+        let log = Memory::new("")?;
         let mut arguments = vec!["-T".to_owned(), "-F".to_owned(), config];
         arguments.extend(["-E".to_owned(), log.path()]);
-        for option in options {
+        for option in STRICT.map(str::to_owned).into_iter().chain(options.given) {
             arguments.extend(["-o".to_owned(), option]);
         }
         arguments.extend(["--".to_owned(), plan.host.clone()]);
@@ -110,7 +75,7 @@ impl Client {
             arguments,
             env: agent.collect(),
             log,
-            _files: files,
+            _files: options.files,
         })
     }
 
@@ -130,6 +95,67 @@ impl Client {
     pub(super) fn log(&self) -> String {
         let bytes = std::fs::read(self.log.path()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// What `ssh` is told, and the files in memory that it is told of.
+#[derive(Default)]
+struct Options {
+    given: Vec<String>,
+    files: Vec<Memory>,
+}
+
+impl Options {
+    fn give(&mut self, name: &str, value: impl Display) {
+        self.given.push(format!("{name}={value}"));
+    }
+
+    fn file(&mut self, content: &str) -> io::Result<String> {
+        let file = Memory::new(content)?;
+        let path = file.path();
+        self.files.push(file);
+        Ok(path)
+    }
+
+    fn whereto(&mut self, plan: &Plan, address: Option<IpAddr>) {
+        self.give("ConnectTimeout", CONNECT_SECONDS);
+        self.give("Port", plan.port);
+        self.give("User", &plan.user);
+        if let Some(address) = address {
+            self.give("HostName", address);
+        }
+    }
+
+    fn whom_to_trust(&mut self, settings: &SshSettings, plan: &Plan) -> io::Result<()> {
+        // As `ssh` itself would name the host among those it knows.
+        let known_as = match plan.port {
+            22 => plan.host.to_ascii_lowercase(),
+            port => format!("[{}]:{port}", plan.host.to_ascii_lowercase()),
+        };
+        let known_hosts = match (&plan.host_key, &settings.known_hosts) {
+            (Some(key), _) => self.file(&format!("{known_as} {key}\n"))?,
+            (None, Some(path)) => path.display().to_string(),
+            (None, None) if settings.config.is_some() => return Ok(()),
+            (None, None) => "/dev/null".to_owned(),
+        };
+        self.give("HostKeyAlias", known_as);
+        self.give("UserKnownHostsFile", format_args!("\"{known_hosts}\""));
+        self.give("GlobalKnownHostsFile", "/dev/null");
+        self.give("KnownHostsCommand", "none");
+        Ok(())
+    }
+
+    fn who_we_are(&mut self, settings: &SshSettings, plan: &Plan) -> io::Result<()> {
+        if let Some(identity) = &plan.identity {
+            let path = self.file(identity)?;
+            self.give("IdentityFile", path);
+            self.give("IdentitiesOnly", "yes");
+            self.give("IdentityAgent", "none");
+        } else if settings.config.is_none() {
+            // Not the keys that the server's user happens to have.
+            self.give("IdentityFile", "none");
+        }
+        Ok(())
     }
 }
 

@@ -85,7 +85,7 @@ async fn work_is_started_once_and_can_be_asked_about() {
 
 #[tokio::test]
 async fn many_at_once_start_it_once() {
-    let machine = Arc::new(Machine::start());
+    let machine = Machine::start();
     let task = Arc::new(detached(&machine, &machine.noting("exit 0")));
     let ssh = Arc::new(machine.ssh(SshSettings::default()));
     let mut calls = tokio::task::JoinSet::new();
@@ -97,7 +97,7 @@ async fn many_at_once_start_it_once() {
     while let Some(outcome) = calls.join_next().await {
         match outcome.unwrap() {
             Outcome::Done(answer) => {
-                started += usize::from(text(&answer.result, "state") == "started")
+                started += usize::from(text(&answer.result, "state") == "started");
             }
             // Asked in the very moment in which another was about to start it.
             Outcome::Unknown { message, .. } => assert!(message.contains(".semel"), "{message}"),
@@ -214,7 +214,7 @@ proptest! {
         let line: Vec<_> = words.iter().map(|word| quoted(word)).collect();
         let script = format!("printf '%s\\0' {}", line.join(" "));
         let out = Command::new("sh").args(["-c", &script]).output().unwrap();
-        let expected: String = words.iter().map(|word| format!("{word}\0")).collect();
+        let expected = words.join("\0") + "\0";
         prop_assert_eq!(String::from_utf8(out.stdout).unwrap(), expected);
     }
 }
