@@ -7,6 +7,7 @@
 mod exec;
 mod flow;
 mod http;
+mod notify;
 mod ssh;
 mod step;
 mod trigger;
@@ -16,6 +17,7 @@ use semel_ledger::Millis;
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
+pub use notify::{NOTIFY, SLACK};
 pub use ssh::SSH;
 pub use step::{
     CALL, CASE, EMIT, ENSURE, FAIL, FIND, FOR_EACH, KINDS, LOCK, LOOKUP, MADE, NOT_YET, STEP, STOP,
@@ -73,6 +75,17 @@ pub enum Is {
     DottedName,
     /// Text with `${{ }}`.
     Template,
+    /// One text or a list of texts, each with `${{ }}`.
+    Templates,
+    /// Text that another program parses: taken as it is, and no value is put into it.
+    Raw,
+    /// A program and its arguments: a list of texts, each with `${{ }}`.
+    Command,
+    /// Exit codes: a list of them, or one.
+    Codes {
+        /// The most.
+        max: u64,
+    },
     /// An address with `${{ }}`.
     Url,
     /// An expression, written bare.
@@ -160,6 +173,10 @@ impl Is {
             Is::Text | Is::Zone | Is::Cron => "text".to_owned(),
             Is::Name | Is::DottedName => "a name".to_owned(),
             Is::Template => "text with `${{ }}`".to_owned(),
+            Is::Templates => "text with `${{ }}`, or a list of it".to_owned(),
+            Is::Raw => "text without `${{ }}`".to_owned(),
+            Is::Command => "a list of text with `${{ }}`".to_owned(),
+            Is::Codes { max } => format!("a list of exit codes from 0 to {max}"),
             Is::Url => "a URL with `${{ }}`".to_owned(),
             Is::Expr => "an expression".to_owned(),
             Is::Bool => "`true` or `false`".to_owned(),
@@ -193,7 +210,7 @@ impl Is {
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 30] {
+pub fn all() -> [&'static Object; 32] {
     [
         &FLOW,
         &OVERLAP,
@@ -213,6 +230,8 @@ pub fn all() -> [&'static Object; 30] {
         &TIMEOUTS,
         &PAGING,
         &PART,
+        &NOTIFY,
+        &SLACK,
         &ENSURE,
         &FIND,
         &MADE,

@@ -1,6 +1,6 @@
 //! How each kind of step acts on the world.
 //!
-//! Owns the protocols ([`Kind::Http`] today) and what leaves this machine on their behalf: every
+//! Owns the protocols ([`Kind`]) and what leaves this machine on their behalf: every
 //! connection (`outgoing`), every secret that is put into a request, and how hard a destination
 //! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
 //! it performs one task once and says what is known about its effect.
@@ -13,6 +13,7 @@ mod command;
 mod exec;
 mod http;
 mod limits;
+mod notify;
 mod outgoing;
 mod process;
 mod secrets;
@@ -28,6 +29,7 @@ pub use exec::ExecSettings;
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
+pub use notify::NotifySettings;
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
 pub use ssh::SshSettings;
@@ -42,6 +44,8 @@ pub struct Settings {
     pub secrets: Arc<dyn Secrets>,
     /// Certificates that are trusted beside the system's.
     pub roots: Vec<CertificateDer<'static>>,
+    /// Where messages to people go.
+    pub notify: NotifySettings,
     /// Which programs may be run.
     pub exec: ExecSettings,
     /// How other machines are reached.
@@ -57,6 +61,7 @@ impl Settings {
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
+            notify: NotifySettings::default(),
             exec: ExecSettings::default(),
             ssh: SshSettings::default(),
         }
@@ -66,6 +71,7 @@ impl Settings {
 /// Performs tasks on the real world.
 pub struct Steps {
     http: http::Http,
+    notify: notify::Notify,
     exec: exec::Exec,
     ssh: ssh::Ssh,
 }
@@ -75,6 +81,7 @@ impl Steps {
     #[must_use]
     pub fn new(mut settings: Settings) -> Steps {
         Steps {
+            notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
             exec: exec::Exec::new(
                 std::mem::take(&mut settings.exec),
                 Arc::clone(&settings.secrets),
@@ -99,6 +106,7 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other("exec") => Box::pin(self.exec.perform(task, trace)),
             Kind::Other("ssh") => Box::pin(self.ssh.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),

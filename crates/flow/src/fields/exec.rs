@@ -11,7 +11,7 @@ pub static EXEC: Object = Object {
 static EXEC_FIELDS: [Field; 6] = [
     required(
         "command",
-        Is::Tree,
+        Is::Command,
         "The program by its whole path, and its arguments: a list. No shell reads it.",
     ),
     field(
@@ -36,7 +36,7 @@ static EXEC_FIELDS: [Field; 6] = [
     ),
     field(
         "expect",
-        Is::Tree,
+        Is::Codes { max: 255 },
         "The exit codes that are taken as success, such as `[0, 2]`. Left out, 0.",
     ),
 ];

@@ -28,7 +28,7 @@ static SSH_FIELDS: [Field; 11] = [
     ),
     field(
         "command",
-        Is::Tree,
+        Is::Command,
         "The program and its arguments: a list. Each arrives as it is.",
     ),
     field(
@@ -43,7 +43,7 @@ static SSH_FIELDS: [Field; 11] = [
     ),
     field(
         "expect",
-        Is::Tree,
+        Is::Codes { max: 254 },
         "The exit codes that are taken as success, such as `[0, 2]`. Left out, 0.",
     ),
     field(
