@@ -74,6 +74,7 @@ pub struct Steps {
     notify: notify::Notify,
     exec: exec::Exec,
     ssh: ssh::Ssh,
+    secrets: Arc<dyn Secrets>,
 }
 
 impl Steps {
@@ -91,6 +92,7 @@ impl Steps {
                 settings.rules.clone(),
                 Arc::clone(&settings.secrets),
             ),
+            secrets: Arc::clone(&settings.secrets),
             http: http::Http::new(settings),
         }
     }
@@ -104,13 +106,15 @@ impl Steps {
 
 impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
-        match task.act.kind {
+        let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
             Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other("exec") => Box::pin(self.exec.perform(task, trace)),
             Kind::Other("ssh") => Box::pin(self.ssh.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
-        }
+        };
+        // Here all outcomes pass, whatever their kind.
+        secrets::taken_out(&*self.secrets, performing)
     }
 }
 

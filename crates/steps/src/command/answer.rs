@@ -42,9 +42,9 @@ impl Told<'_> {
         let own = [
             ("status", status),
             ("signal", signal),
-            ("stdout", self.redactor.value(stdout.value())),
-            ("stderr", self.redactor.value(stderr.value())),
-            ("cut", Value::Bool(stdout.cut || stderr.cut)),
+            ("stdout", stdout.value(self.redactor)),
+            ("stderr", stderr.value(self.redactor)),
+            ("cut", Value::Bool(stdout.is_cut() || stderr.is_cut())),
         ];
         let names = Value::map(own.into_iter().chain(more));
         Answer {
@@ -55,7 +55,7 @@ impl Told<'_> {
 
     /// A sentence about it, with the last that it wrote about trouble.
     pub(crate) fn message(&self, what: &str) -> String {
-        let line = self.output.stderr.last_line();
+        let line = self.output.stderr.last_line(self.redactor);
         let text = if line.is_empty() {
             format!("{} {what}", self.who)
         } else {
@@ -87,7 +87,7 @@ pub(crate) fn ended(end: End, told: &Told<'_>, class: Class, expect: &[i32]) -> 
             };
         }
     };
-    let cut = told.output.stdout.cut || told.output.stderr.cut;
+    let cut = told.output.stdout.is_cut() || told.output.stderr.is_cut();
     let failure = |class, message| {
         Outcome::Failed(Failure {
             class,

@@ -55,7 +55,7 @@ pub(crate) type Read<T> = Result<T, FieldError>;
 pub(crate) struct Reader<'t> {
     kind: &'static str,
     members: &'t Map,
-    filler: Filler<'t>,
+    filler: Filler,
 }
 
 impl<'t> Reader<'t> {

@@ -2,12 +2,12 @@
 
 mod refused;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use semel_act::Failure;
+use semel_act::{Failure, SecretSet};
 use semel_flow::Value;
 use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
@@ -23,14 +23,6 @@ struct Sent(AtomicUsize);
 impl Trace for Sent {
     fn sent(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-struct Fixed(HashMap<&'static str, &'static str>);
-
-impl Secrets for Fixed {
-    fn secret(&self, name: &str) -> Option<Arc<str>> {
-        self.0.get(name).map(|value| (*value).into())
     }
 }
 
@@ -64,7 +56,7 @@ async fn perform(allow: &[&Path], task: &Task) -> (Outcome, usize) {
     let settings = ExecSettings {
         allow: allow.iter().map(|path| path.to_path_buf()).collect(),
     };
-    let secrets = Fixed(HashMap::from([("TOKEN", "s3cret-t0ken")]));
+    let secrets = SecretSet::from_iter([("TOKEN", "s3cret-t0ken")]);
     let sent = Sent::default();
     let exec = Exec::new(settings, Arc::new(secrets));
     let outcome = exec.perform(task, &sent).await;
@@ -159,7 +151,7 @@ async fn the_environment_is_clean() {
         [
             "COLOUR=a b",
             "LANG=C.UTF-8",
-            "PASS=***",
+            "PASS=[secret TOKEN]",
             "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
             "SEMEL_ATTEMPT=3",
             "SEMEL_KEY=order/17",
@@ -238,5 +230,18 @@ async fn secrets_do_not_come_back() {
     let shown = format!("{outcome:?}");
     assert!(!shown.contains("s3cret"), "{shown}");
     let answer = failure(outcome).answer.unwrap();
-    assert_eq!(text(&answer.names, "stdout"), "***");
+    assert_eq!(text(&answer.names, "stdout"), "[secret TOKEN]");
+}
+
+#[tokio::test]
+async fn no_half_of_a_secret_stays_where_output_is_cut() {
+    let yard = Yard::new();
+    let program = yard.program("echo", "cat");
+    let pieces = [Piece::Plain("12".into()), Piece::Secret("TOKEN".into())];
+    let stdin = ("stdin", Value::Sealed(Arc::new(pieces)));
+    let fields = [command(&[&program]), stdin, ("output", Value::text("6B"))];
+    let (outcome, _) = yard.run(&task(fields)).await;
+    let result = done(outcome);
+    assert_eq!(text(&result, "stdout"), "12[sec");
+    assert_eq!(result.get("cut"), Some(&Value::Bool(true)));
 }

@@ -1,6 +1,5 @@
 //! A real sshd, started for each connection as inetd would, with keys and a home of its own.
 
-use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +12,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use semel_act::{Outcome, Secrets, Task, Trace};
+use semel_act::{Outcome, SecretSet, Task, Trace};
 use semel_flow::Value;
 use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
@@ -32,14 +31,6 @@ pub(super) struct Sent(AtomicUsize);
 impl Trace for Sent {
     fn sent(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-struct Fixed(HashMap<&'static str, String>);
-
-impl Secrets for Fixed {
-    fn secret(&self, name: &str) -> Option<Arc<str>> {
-        self.0.get(name).map(|value| value.as_str().into())
     }
 }
 
@@ -157,7 +148,7 @@ impl Machine {
         // As secrets from files come: without the line break at the end.
         let key = self.read("user").trim_end().to_owned();
         let stranger = self.read("stranger");
-        let secrets = Fixed(HashMap::from([("KEY", key), ("STRANGER", stranger)]));
+        let secrets = SecretSet::from_iter([("KEY", key), ("STRANGER", stranger)]);
         let rules = OutgoingRules::parse("127.0.0.0/8").unwrap();
         Ssh::new(settings, rules, Arc::new(secrets))
     }
