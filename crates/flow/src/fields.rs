@@ -4,17 +4,21 @@
 //! editors use and for the tables of the documentation. Whoever reads a field asks by its name, and
 //! finds its range here.
 
+mod exec;
 mod flow;
 mod http;
 mod notify;
+mod ssh;
 mod step;
 mod trigger;
 
 use semel_ledger::Millis;
 
+pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
 pub use notify::{NOTIFY, SLACK};
+pub use ssh::SSH;
 pub use step::{
     CALL, CASE, EMIT, ENSURE, FAIL, FIND, FOR_EACH, KINDS, LOCK, LOOKUP, MADE, NOT_YET, STEP, STOP,
     UNDO,
@@ -75,6 +79,13 @@ pub enum Is {
     Templates,
     /// Text that another program parses: taken as it is, and no value is put into it.
     Raw,
+    /// A program and its arguments: a list of texts, each with `${{ }}`.
+    Command,
+    /// Exit codes: a list of them, or one.
+    Codes {
+        /// The most.
+        max: u64,
+    },
     /// An address with `${{ }}`.
     Url,
     /// An expression, written bare.
@@ -164,6 +175,8 @@ impl Is {
             Is::Template => "text with `${{ }}`".to_owned(),
             Is::Templates => "text with `${{ }}`, or a list of it".to_owned(),
             Is::Raw => "text without `${{ }}`".to_owned(),
+            Is::Command => "a list of text with `${{ }}`".to_owned(),
+            Is::Codes { max } => format!("a list of exit codes from 0 to {max}"),
             Is::Url => "a URL with `${{ }}`".to_owned(),
             Is::Expr => "an expression".to_owned(),
             Is::Bool => "`true` or `false`".to_owned(),

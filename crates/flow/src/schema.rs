@@ -180,6 +180,8 @@ fn of_type(is: Is) -> Value {
         Is::Steps => reference("steps"),
         Is::Branches => members(&reference("steps")),
         Is::Nothing => json!({ "type": ["null", "object"], "maxProperties": 0 }),
+        Is::Command => json!({ "type": "array", "items": reference("scalar"), "minItems": 1 }),
+        Is::Codes { max } => codes(0, max),
         Is::Statuses | Is::Parts | Is::Templates | Is::Short { .. } | Is::Triggers | Is::Cases => {
             several(is)
         }
@@ -195,6 +197,12 @@ fn members(value: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": value })
 }
 
+/// Numbers between these: a list of them, or one.
+fn codes(min: u64, max: u64) -> Value {
+    let code = json!({ "type": "integer", "minimum": min, "maximum": max });
+    json!({ "anyOf": [code, { "type": "array", "items": code, "minItems": 1 }] })
+}
+
 /// What can be written in several ways.
 fn several(is: Is) -> Value {
     match is {
@@ -207,10 +215,7 @@ fn several(is: Is) -> Value {
             }
             json!({ "anyOf": ways })
         }
-        Is::Statuses => {
-            let status = json!({ "type": "integer", "minimum": 200, "maximum": 599 });
-            json!({ "anyOf": [status, { "type": "array", "items": status, "minItems": 1 }] })
-        }
+        Is::Statuses => codes(200, 599),
         Is::Templates => {
             let listed = json!({ "type": "array", "items": reference("scalar"), "minItems": 1 });
             json!({ "anyOf": [reference("scalar"), listed] })

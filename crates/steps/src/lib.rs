@@ -9,11 +9,15 @@
 //! the request could leave was never sent; whatever failed after is unknown, unless the
 //! destination said otherwise.
 
+mod command;
+mod exec;
 mod http;
 mod limits;
 mod notify;
 mod outgoing;
+mod process;
 mod secrets;
+mod ssh;
 
 use std::sync::Arc;
 
@@ -21,12 +25,14 @@ use rustls::pki_types::CertificateDer;
 use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
 use semel_flow::model::Kind;
 
+pub use exec::ExecSettings;
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
 pub use notify::NotifySettings;
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
+pub use ssh::SshSettings;
 
 /// What steps are given.
 pub struct Settings {
@@ -40,6 +46,10 @@ pub struct Settings {
     pub roots: Vec<CertificateDer<'static>>,
     /// Where messages to people go.
     pub notify: NotifySettings,
+    /// Which programs may be run.
+    pub exec: ExecSettings,
+    /// How other machines are reached.
+    pub ssh: SshSettings,
 }
 
 impl Settings {
@@ -52,6 +62,8 @@ impl Settings {
             secrets,
             roots: Vec::new(),
             notify: NotifySettings::default(),
+            exec: ExecSettings::default(),
+            ssh: SshSettings::default(),
         }
     }
 }
@@ -60,6 +72,8 @@ impl Settings {
 pub struct Steps {
     http: http::Http,
     notify: notify::Notify,
+    exec: exec::Exec,
+    ssh: ssh::Ssh,
     secrets: Arc<dyn Secrets>,
 }
 
@@ -69,6 +83,15 @@ impl Steps {
     pub fn new(mut settings: Settings) -> Steps {
         Steps {
             notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
+            exec: exec::Exec::new(
+                std::mem::take(&mut settings.exec),
+                Arc::clone(&settings.secrets),
+            ),
+            ssh: ssh::Ssh::new(
+                std::mem::take(&mut settings.ssh),
+                settings.rules.clone(),
+                Arc::clone(&settings.secrets),
+            ),
             secrets: Arc::clone(&settings.secrets),
             http: http::Http::new(settings),
         }
@@ -86,6 +109,8 @@ impl Perform for Steps {
         let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
             Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
+            Kind::Other("exec") => Box::pin(self.exec.perform(task, trace)),
+            Kind::Other("ssh") => Box::pin(self.ssh.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         };
         // Here all outcomes pass, whatever their kind.

@@ -66,6 +66,8 @@ impl Lower {
             }
             Is::Template => self.template_in(slot).map(Tree::Text),
             Is::Templates => self.templates(slot),
+            Is::Command => self.command(slot),
+            Is::Codes { max } => self.codes(slot, "an exit code", 0..=max),
             Is::Raw => self.raw(slot).and_then(|it| text(&it.it)),
             Is::Texts => Some(self.texts(slot, false)),
             Is::Pairs => Some(self.texts(slot, true)),
@@ -133,6 +135,17 @@ impl Lower {
             several.extend(self.rendered(text, item).map(Tree::Text));
         }
         Some(Tree::List(several))
+    }
+
+    /// A program and its arguments. Text would have to be taken apart by somebody.
+    fn command(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        if slot.node.scalar().is_some() {
+            if self.refuse_template("command", slot.node) {
+                self.wrong_type(slot);
+            }
+            return None;
+        }
+        self.templates(slot)
     }
 
     /// Text that another program parses, taken as it is written.

@@ -1,6 +1,7 @@
 //! A request over HTTP, as the step that performs it takes it.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::Lower;
@@ -174,16 +175,27 @@ impl Lower {
     pub(super) fn limit(&mut self, slot: Slot<'_>) -> Option<Tree> {
         let text = self.literal(slot)?;
         if bytes(text).is_none() {
-            let title = "`limit` is not a size";
+            let name = slot.field.name;
+            let title = format!("`{name}` is not a size");
             let label = "a number with B, KiB or MiB, from 1B to 16MiB";
             let found = Diagnostic::error(F017, slot.node.span, title, label);
-            self.report(found.help("such as limit: 4MiB"));
+            self.report(found.help(format!("such as {name}: 4MiB")));
             return None;
         }
         Some(Tree::Text(constant(text, slot.node.span)))
     }
 
     fn statuses(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        self.codes(slot, "an HTTP status", 200..=599)
+    }
+
+    /// Numbers between these: a list of them, or one.
+    pub(super) fn codes(
+        &mut self,
+        slot: Slot<'_>,
+        what: &str,
+        range: RangeInclusive<u64>,
+    ) -> Option<Tree> {
         let items = match &slot.node.kind {
             yaml::Kind::List(items) if !items.is_empty() => items.as_slice(),
             yaml::Kind::Number(_) => std::slice::from_ref(slot.node),
@@ -193,13 +205,14 @@ impl Lower {
             }
         };
         for item in items {
-            let status = match &item.kind {
-                yaml::Kind::Number(text) => text.parse::<u16>().ok(),
+            let code = match &item.kind {
+                yaml::Kind::Number(text) => text.parse().ok(),
                 _ => None,
             };
-            if !status.is_some_and(|status| (200..600).contains(&status)) {
-                let title = "`expect` has something that is not an HTTP status";
-                let label = "a number from 200 to 599 is due here";
+            if !code.is_some_and(|code| range.contains(&code)) {
+                let title = format!("`{}` has something that is not {what}", slot.field.name);
+                let (min, max) = (range.start(), range.end());
+                let label = format!("a number from {min} to {max} is due here");
                 self.report(Diagnostic::error(F017, item.span, title, label));
             }
         }

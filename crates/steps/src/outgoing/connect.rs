@@ -38,7 +38,7 @@ impl Connector {
 
     /// A connection that no byte of a request was written to.
     pub(super) async fn connect(&self, origin: &Origin, by: Instant) -> Result<Stream, Unsent> {
-        let addresses = self.addresses(origin).await?;
+        let addresses = permitted(&self.rules, &origin.host, origin.port).await?;
         let socket = first_connected(origin, &addresses, by).await?;
         // Requests are written whole; waiting to fill a packet would only delay them.
         let _ = socket.set_nodelay(true);
@@ -59,38 +59,6 @@ impl Connector {
         }
     }
 
-    /// The addresses of a host that may be reached, in the resolver's order.
-    async fn addresses(&self, origin: &Origin) -> Result<Vec<SocketAddr>, Unsent> {
-        let host = || origin.host.as_ref().to_owned();
-        let found: Vec<SocketAddr> = match origin.host.parse::<IpAddr>() {
-            Ok(address) => vec![SocketAddr::new(address, origin.port)],
-            Err(_) => tokio::net::lookup_host((&*origin.host, origin.port))
-                .await
-                .map_err(|source| Unsent::Resolve {
-                    host: host(),
-                    source,
-                })?
-                .collect(),
-        };
-        let mut denied = None;
-        let mut allowed = Vec::with_capacity(found.len());
-        for address in found {
-            match self.rules.denies(address.ip()) {
-                None => allowed.push(address),
-                Some(reason) => denied = denied.or(Some((address.ip(), reason))),
-            }
-        }
-        match (allowed.is_empty(), denied) {
-            (false, _) => Ok(allowed),
-            (true, None) => Err(Unsent::NoAddress { host: host() }),
-            (true, Some((address, reason))) => Err(Unsent::Denied {
-                host: host(),
-                address,
-                reason,
-            }),
-        }
-    }
-
     fn tls(&self) -> &TlsConnector {
         self.tls.get_or_init(|| {
             let mut roots = RootCertStore::empty();
@@ -105,6 +73,42 @@ impl Connector {
             config.alpn_protocols = vec![b"http/1.1".to_vec()];
             TlsConnector::from(Arc::new(config))
         })
+    }
+}
+
+/// The addresses of a host that may be reached, in the resolver's order.
+pub(crate) async fn permitted(
+    rules: &OutgoingRules,
+    host: &str,
+    port: u16,
+) -> Result<Vec<SocketAddr>, Unsent> {
+    let named = || host.to_owned();
+    let found: Vec<SocketAddr> = match host.parse::<IpAddr>() {
+        Ok(address) => vec![SocketAddr::new(address, port)],
+        Err(_) => tokio::net::lookup_host((host, port))
+            .await
+            .map_err(|source| Unsent::Resolve {
+                host: named(),
+                source,
+            })?
+            .collect(),
+    };
+    let mut denied = None;
+    let mut allowed = Vec::with_capacity(found.len());
+    for address in found {
+        match rules.denies(address.ip()) {
+            None => allowed.push(address),
+            Some(reason) => denied = denied.or(Some((address.ip(), reason))),
+        }
+    }
+    match (allowed.is_empty(), denied) {
+        (false, _) => Ok(allowed),
+        (true, None) => Err(Unsent::NoAddress { host: named() }),
+        (true, Some((address, reason))) => Err(Unsent::Denied {
+            host: named(),
+            address,
+            reason,
+        }),
     }
 }
 
