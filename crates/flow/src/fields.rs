@@ -6,6 +6,7 @@
 
 mod flow;
 mod http;
+mod sql;
 mod step;
 mod trigger;
 
@@ -13,6 +14,7 @@ use semel_ledger::Millis;
 
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
+pub use sql::{INSERT, SQL, UPDATE, UPSERT};
 pub use step::{
     CALL, CASE, EMIT, ENSURE, FAIL, FIND, FOR_EACH, KINDS, LOCK, LOOKUP, MADE, NOT_YET, STEP, STOP,
     UNDO,

@@ -1,6 +1,6 @@
 //! How each kind of step acts on the world.
 //!
-//! Owns the protocols ([`Kind::Http`] today) and what leaves this machine on their behalf: every
+//! Owns the protocols (`http`, `sql`) and what leaves this machine on their behalf: every
 //! connection (`outgoing`), every secret that is put into a request, and how hard a destination
 //! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
 //! it performs one task once and says what is known about its effect.
@@ -13,6 +13,7 @@ mod http;
 mod limits;
 mod outgoing;
 mod secrets;
+mod sql;
 
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ pub use limits::{
 };
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
+pub use sql::{Connection, ConnectionError, Connections, Database, receipts_sql};
 
 /// What steps are given.
 pub struct Settings {
@@ -36,10 +38,12 @@ pub struct Settings {
     pub secrets: Arc<dyn Secrets>,
     /// Certificates that are trusted beside the system's.
     pub roots: Vec<CertificateDer<'static>>,
+    /// The databases that `sql` steps may use; no others.
+    pub connections: Connections,
 }
 
 impl Settings {
-    /// Only public addresses, the default limits, no certificates but the system's.
+    /// Only public addresses, the default limits, no certificates but the system's, no databases.
     #[must_use]
     pub fn new(secrets: Arc<dyn Secrets>) -> Settings {
         Settings {
@@ -47,6 +51,7 @@ impl Settings {
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
+            connections: Connections::new(),
         }
     }
 }
@@ -54,13 +59,17 @@ impl Settings {
 /// Performs tasks on the real world.
 pub struct Steps {
     http: http::Http,
+    sql: sql::Sql,
 }
 
 impl Steps {
     /// Ready to perform; connects to nothing yet.
     #[must_use]
-    pub fn new(settings: Settings) -> Steps {
+    pub fn new(mut settings: Settings) -> Steps {
+        let connections = std::mem::take(&mut settings.connections);
+        let secrets = Arc::clone(&settings.secrets);
         Steps {
+            sql: sql::Sql::new(connections, secrets, &settings.roots),
             http: http::Http::new(settings),
         }
     }
@@ -76,6 +85,7 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Other("sql") => Box::pin(self.sql.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         }
     }

@@ -30,6 +30,7 @@ use semel_ledger::Millis;
 use tokio::time::{Instant, timeout_at};
 
 use connect::Connector;
+pub(crate) use connect::encryption;
 use link::Link;
 use pool::Pool;
 
