@@ -13,10 +13,10 @@ pub(crate) enum Cut {
     Before(usize),
     /// After it, when the server has answered, and before the answer reaches the client.
     After(usize),
-    /// Before a message with these bytes in it reaches the server.
-    BeforeText(&'static str),
+    /// Before a message that ends with this text reaches the server.
+    BeforeEnd(&'static str),
     /// The same, when the server has answered.
-    AfterText(&'static str),
+    AfterEnd(&'static str),
 }
 
 pub(crate) struct Proxy {
@@ -67,12 +67,13 @@ async fn pass(
                 let Ok(read @ 1..) = read else { return };
                 messages += 1;
                 let message = String::from_utf8_lossy(&asked[..read]);
+                let message = message.trim_end_matches('\0');
                 let (now, then) = match cut {
                     None => (false, false),
                     Some(Cut::Before(number)) => (number == messages, false),
                     Some(Cut::After(number)) => (false, number == messages),
-                    Some(Cut::BeforeText(text)) => (message.contains(text), false),
-                    Some(Cut::AfterText(text)) => (false, message.contains(text)),
+                    Some(Cut::BeforeEnd(text)) => (message.ends_with(text), false),
+                    Some(Cut::AfterEnd(text)) => (false, message.ends_with(text)),
                 };
                 if now {
                     cuts.fetch_add(1, Ordering::SeqCst);
