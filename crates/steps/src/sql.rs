@@ -59,9 +59,9 @@ struct Reached {
 
 /// The databases there are.
 enum AnyDoor {
-    Postgres(Gate<postgres::Postgres>),
-    Mysql(Gate<mysql::Mysql>),
-    Sqlite(Gate<sqlite::Sqlite>),
+    Postgres(Box<Gate<postgres::Postgres>>),
+    Mysql(Box<Gate<mysql::Mysql>>),
+    Sqlite(Box<Gate<sqlite::Sqlite>>),
 }
 
 /// A database and the sessions with it.
@@ -91,14 +91,14 @@ impl Sql {
             let door = match connection.place {
                 Place::Postgres(config) => {
                     let door = postgres::Postgres::new(*config, roots.to_vec());
-                    AnyDoor::Postgres(Gate::new(door, sessions))
+                    AnyDoor::Postgres(Box::new(Gate::new(door, sessions)))
                 }
                 Place::Mysql { opts, encrypt } => {
                     let door = mysql::Mysql::new(*opts, encrypt, roots);
-                    AnyDoor::Mysql(Gate::new(door, sessions))
+                    AnyDoor::Mysql(Box::new(Gate::new(door, sessions)))
                 }
                 Place::Sqlite(path) => {
-                    AnyDoor::Sqlite(Gate::new(sqlite::Sqlite::new(path), sessions))
+                    AnyDoor::Sqlite(Box::new(Gate::new(sqlite::Sqlite::new(path), sessions)))
                 }
             };
             Reached {
@@ -153,8 +153,8 @@ impl Sql {
             Fault::wrong(format!("there is no connection `{}`; {there}", plan.on))
         })?;
         let password = reached.password.as_deref().map(|name| {
-            let filled = filler.text(&[Piece::Secret(name.into())]);
-            filled.map_err(|error| Fault::wrong(format!("connection `{}`: {error}", plan.on)))
+            let value = filler.text(&[Piece::Secret(name.into())]);
+            value.map_err(|error| Fault::wrong(format!("connection `{}`: {error}", plan.on)))
         });
         let password = password.transpose()?;
         Ok((plan, reached, password))
@@ -185,13 +185,32 @@ impl Way<'_> {
     }
 }
 
-/// The bytes that `{base64: …}` stands for; `Some(None)` if they are not base64.
-fn bytes_of(value: &Value) -> Option<Option<Vec<u8>>> {
-    let Value::Map(members) = value else {
-        return None;
-    };
-    match (members.len(), value.get("base64")) {
-        (1, Some(Value::Text(text))) => Some(STANDARD.decode(text.as_bytes()).ok()),
-        _ => None,
+/// A value that may stand for bytes.
+enum Bytes {
+    /// `{base64: …}`
+    Are(Vec<u8>),
+    /// The same, but it is not base64.
+    Broken,
+    /// Any other value.
+    AreNot,
+}
+
+impl Bytes {
+    fn of(value: &Value) -> Bytes {
+        let Value::Map(members) = value else {
+            return Bytes::AreNot;
+        };
+        match (members.len(), value.get("base64")) {
+            (1, Some(Value::Text(text))) => match STANDARD.decode(text.as_bytes()) {
+                Ok(bytes) => Bytes::Are(bytes),
+                Err(_) => Bytes::Broken,
+            },
+            _ => Bytes::AreNot,
+        }
+    }
+
+    /// Said of a broken one.
+    fn broken() -> Fault {
+        Fault::wrong("a value of `params` is `{base64: …}`, and that is not base64")
     }
 }

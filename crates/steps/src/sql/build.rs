@@ -4,6 +4,8 @@
 //! and to mark the place of a value; how it makes a row unless it is there differs more, and stands
 //! in its own file where it does.
 
+use std::fmt::Write as _;
+
 use semel_flow::Value;
 
 use super::names::Table;
@@ -104,9 +106,7 @@ pub(super) fn insert(row: &Row, dialect: Dialect) -> Statement {
 pub(super) fn insert_if_absent(row: &Row, dialect: Dialect) -> Statement {
     let mut statement = insert(row, dialect);
     let on = names(&row.on, dialect);
-    statement
-        .sql
-        .push_str(&format!(" ON CONFLICT ({on}) DO NOTHING"));
+    let _ = write!(statement.sql, " ON CONFLICT ({on}) DO NOTHING");
     statement
 }
 
@@ -119,9 +119,7 @@ pub(super) fn upsert(row: &Row, dialect: Dialect) -> Statement {
         format!("{name} = excluded.{name}")
     });
     let set = set.collect::<Vec<_>>().join(", ");
-    statement
-        .sql
-        .push_str(&format!(" ON CONFLICT ({on}) DO UPDATE SET {set}"));
+    let _ = write!(statement.sql, " ON CONFLICT ({on}) DO UPDATE SET {set}");
     statement
 }
 

@@ -58,12 +58,12 @@ impl<D: Door> Course<'_, D> {
         let acted = timeout_at(to_act, self.act(to_act, &mut way)).await;
         let acted = acted.unwrap_or_else(|_| Err(Fault::gone("the step's time was over")));
         match acted {
-            Ok(names) => self.done(names),
+            Ok(names) => done(names),
             Err(fault) if way.sent && fault.kind == FaultKind::Gone => {
                 self.in_doubt(fault, deadline).await
             }
             Err(fault) if way.sent && self.commits_itself() => self.unknown(&fault.message),
-            Err(fault) => self.clean(fault).outcome(),
+            Err(fault) => self.clean(&fault).outcome(),
         }
     }
 
@@ -182,8 +182,8 @@ impl<D: Door> Course<'_, D> {
         for _ in 0..QUESTIONS {
             let asked = timeout_at(deadline, self.ask(deadline)).await;
             match asked.unwrap_or_else(|_| Err(Fault::gone("the mark could not be read in time"))) {
-                Ok(Some(names)) => return self.done(names),
-                Ok(None) => return self.clean(last).outcome(),
+                Ok(Some(names)) => return done(names),
+                Ok(None) => return self.clean(&last).outcome(),
                 Err(fault) if fault.kind == FaultKind::Busy => last = fault,
                 Err(fault) => return self.unknown(&fault.message),
             }
@@ -231,15 +231,6 @@ impl<D: Door> Course<'_, D> {
             .value(Value::map([("rows", rows), ("count", Value::Int(count))]))
     }
 
-    fn done(&self, names: Value) -> Outcome {
-        let rows = names.get("rows").filter(|rows| **rows != Value::Null);
-        let result = rows.or(names.get("count")).cloned();
-        Outcome::Done(Answer {
-            result: result.unwrap_or(Value::Null),
-            names,
-        })
-    }
-
     fn unknown(&self, message: &str) -> Outcome {
         let message = self.redactor.text(message);
         Outcome::Unknown {
@@ -248,9 +239,18 @@ impl<D: Door> Course<'_, D> {
         }
     }
 
-    fn clean(&self, fault: Fault) -> Fault {
+    fn clean(&self, fault: &Fault) -> Fault {
         Fault::new(fault.kind, self.redactor.text(&fault.message))
     }
+}
+
+fn done(names: Value) -> Outcome {
+    let rows = names.get("rows").filter(|rows| **rows != Value::Null);
+    let result = rows.or(names.get("count")).cloned();
+    Outcome::Done(Answer {
+        result: result.unwrap_or(Value::Null),
+        names,
+    })
 }
 
 fn rest(by: Instant) -> Duration {

@@ -134,15 +134,15 @@ impl MysqlSession {
         let changed = result.affected_rows();
         result.drop_result().await?;
         let rows = gather.rows();
-        Ok(match columns.is_empty() {
-            true => Found {
+        if columns.is_empty() {
+            return Ok(Found {
                 rows: None,
                 count: changed,
-            },
-            false => Found {
-                count: rows.len() as u64,
-                rows: Some(rows),
-            },
+            });
+        }
+        Ok(Found {
+            count: rows.len() as u64,
+            rows: Some(rows),
         })
     }
 }

@@ -140,8 +140,8 @@ fn work(input: &Value, filler: &mut Filler<'_>) -> Read<Work> {
         [(one, _), (other, _), ..] => return Err(FieldError::Both { one, other }),
     };
     let mut fill = |field: &'static str, value: &Value| {
-        let filled = filler.value(value);
-        filled.map_err(|source| FieldError::Secret { field, source })
+        let full = filler.value(value);
+        full.map_err(|source| FieldError::Secret { field, source })
     };
     let params = match input.get("params") {
         None | Some(Value::Null) => Vec::new(),

@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 
 /// How long a session waits. Firewalls forget connections without a word, so not for long.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// The sessions of one connection.
 pub(super) struct Pool<S> {

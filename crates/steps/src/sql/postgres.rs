@@ -21,7 +21,7 @@ use semel_ledger::EffectId;
 use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Error, Statement as Prepared};
+use tokio_postgres::{Client, Column, Config, Error, Statement as Prepared};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::build::{self, Dialect};
@@ -82,7 +82,10 @@ impl Door for Postgres {
         if let Some(password) = password {
             config.password(password);
         }
-        let (client, connection) = config.connect(tls.clone()).await.map_err(unreachable)?;
+        let (client, connection) = config
+            .connect(tls.clone())
+            .await
+            .map_err(|error| unreachable(&error))?;
         // Its errors are the callers' too: every call on the client ends with one.
         let task = tokio::spawn(async move {
             let _ = connection.await;
@@ -145,7 +148,10 @@ impl Session for PostgresSession {
             "BEGIN {access}; SET LOCAL statement_timeout = {millis}; \
              SET LOCAL idle_in_transaction_session_timeout = {millis}"
         );
-        self.client.batch_execute(&sql).await.map_err(of_begin)
+        self.client
+            .batch_execute(&sql)
+            .await
+            .map_err(|error| of_begin(&error))
     }
 
     async fn claim(&mut self, effect: &EffectId) -> Result<Claim, Fault> {
@@ -157,12 +163,16 @@ impl Session for PostgresSession {
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => {
                 return Ok(Claim::NoTable);
             }
-            Err(error) => return Err(of(error)),
+            Err(error) => return Err(of(&error)),
         }
-        let recall = self.prepared(RECALL).await.map_err(of)?;
-        let row = self.client.query_opt(&recall, &[&id]).await.map_err(of)?;
+        let recall = self.prepared(RECALL).await.map_err(|error| of(&error))?;
+        let row = self
+            .client
+            .query_opt(&recall, &[&id])
+            .await
+            .map_err(|error| of(&error))?;
         let result: Option<String> = match row {
-            Some(row) => row.try_get(0).map_err(of)?,
+            Some(row) => row.try_get(0).map_err(|error| of(&error))?,
             None => None,
         };
         result.map(Claim::Recorded).ok_or_else(receipts::no_result)
@@ -174,19 +184,21 @@ impl Session for PostgresSession {
             return Ok(());
         };
         // Two that make it at the same moment: one of them is told that its type is there.
-        match error.code() {
-            Some(&SqlState::UNIQUE_VIOLATION | &SqlState::DUPLICATE_TABLE) => Ok(()),
-            _ => {
-                let fault = of(error);
-                let message = not_made(Database::Postgres, &fault.message);
-                Err(Fault::new(fault.kind, message))
-            }
+        let there = [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE];
+        if error.code().is_some_and(|code| there.contains(code)) {
+            return Ok(());
         }
+        let fault = of(&error);
+        let message = not_made(Database::Postgres, &fault.message);
+        Err(Fault::new(fault.kind, message))
     }
 
     async fn prepare(&mut self, plan: &Plan) -> Result<(), Fault> {
         let sql = sql(&plan.work);
-        let prepared = self.prepared(&sql.as_ref().sql).await.map_err(of)?;
+        let prepared = self
+            .prepared(&sql.as_ref().sql)
+            .await
+            .map_err(|error| of(&error))?;
         let (places, given) = (prepared.params().len(), sql.as_ref().params.len());
         if places != given {
             return Err(Fault::wrong(format!(
@@ -202,13 +214,17 @@ impl Session for PostgresSession {
     async fn carry_out(&mut self, plan: &Plan) -> Result<Found, Fault> {
         let sql = sql(&plan.work);
         let sql = sql.as_ref();
-        let prepared = self.prepared(&sql.sql).await.map_err(of)?;
+        let prepared = self.prepared(&sql.sql).await.map_err(|error| of(&error))?;
         let columns = prepared.columns();
-        let mut gather = Gather::new(columns.iter().map(|it| it.name()), plan.room)?;
+        let mut gather = Gather::new(columns.iter().map(Column::name), plan.room)?;
         let bound = Bound::all(&sql.params, prepared.params())?;
-        let stream = self.client.query_raw(&prepared, bound).await.map_err(of)?;
+        let stream = self
+            .client
+            .query_raw(&prepared, bound)
+            .await
+            .map_err(|error| of(&error))?;
         let mut stream = pin!(stream);
-        while let Some(row) = stream.try_next().await.map_err(of)? {
+        while let Some(row) = stream.try_next().await.map_err(|error| of(&error))? {
             gather.push(values::row(&row, &gather)?)?;
         }
         let count = stream.rows_affected().unwrap_or(0);
@@ -220,18 +236,28 @@ impl Session for PostgresSession {
 
     async fn record(&mut self, effect: &EffectId, result: &str) -> Result<(), Fault> {
         let id = receipts::id(effect);
-        match self.execute(RECORD, &[&id, &result]).await.map_err(of)? {
+        match self
+            .execute(RECORD, &[&id, &result])
+            .await
+            .map_err(|error| of(&error))?
+        {
             1 => Ok(()),
             _ => Err(receipts::no_mark()),
         }
     }
 
     async fn commit(&mut self) -> Result<(), Fault> {
-        self.client.batch_execute("COMMIT").await.map_err(of)
+        self.client
+            .batch_execute("COMMIT")
+            .await
+            .map_err(|error| of(&error))
     }
 
     async fn rollback(&mut self) -> Result<(), Fault> {
-        self.client.batch_execute("ROLLBACK").await.map_err(of)
+        self.client
+            .batch_execute("ROLLBACK")
+            .await
+            .map_err(|error| of(&error))
     }
 }
 

@@ -4,6 +4,7 @@
 //! caller, so each piece of work has a thread of the runtime for as long as it takes; whoever stops
 //! waiting interrupts it. COMMIT is a piece by itself: what was given up before is rolled back.
 
+mod fault;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -11,15 +12,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, InterruptHandle, OpenFlags, OptionalExtension as _};
 use semel_ledger::EffectId;
 
 use super::build::{self, Dialect};
-use super::fault::{Fault, FaultKind};
+use super::fault::Fault;
 use super::plan::{Plan, Statement, Work};
 use super::receipts::{self, Claim, Database, not_made, receipts_sql};
 use super::rows::{Found, Gather, Room};
 use super::session::{Access, Door, Session};
+use fault::{of, of_commit, stopped, told};
 
 const DIALECT: Dialect = Dialect {
     // A name in double quotes that is no column would be taken as text.
@@ -275,51 +277,5 @@ fn statement(work: &Work) -> Statement {
         Work::Upsert(row) => build::upsert(row, DIALECT),
         Work::Insert(row) => build::insert_if_absent(row, DIALECT),
         Work::Update(update) => build::update(update, DIALECT),
-    }
-}
-
-fn stopped() -> Fault {
-    Fault::gone("the work on the file was given up")
-}
-
-/// Of an error before COMMIT.
-fn of(error: &rusqlite::Error) -> Fault {
-    let message = told(error);
-    let kind = match error.sqlite_error_code() {
-        Some(
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::DiskFull
-            | ErrorCode::OutOfMemory
-            | ErrorCode::OperationInterrupted
-            | ErrorCode::SystemIoFailure,
-        ) => FaultKind::Busy,
-        Some(ErrorCode::AuthorizationForStatementDenied) => {
-            return Fault::wrong(format!(
-                "{message}: a step may not use PRAGMA, ATTACH, or end its own transaction"
-            ));
-        }
-        Some(ErrorCode::ReadOnly) => {
-            return Fault::refused(format!("{message}; what writes belongs under `run`"));
-        }
-        _ => FaultKind::Refused,
-    };
-    Fault::new(kind, message)
-}
-
-/// Of an error of COMMIT. If the transaction is still open, nothing was committed; if it is not, a
-/// disk that fails may have kept it all the same.
-fn of_commit(connection: &Connection, error: &rusqlite::Error) -> Fault {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::SystemIoFailure) => Fault::gone(told(error)),
-        _ if connection.is_autocommit() => Fault::gone(told(error)),
-        _ => of(error),
-    }
-}
-
-fn told(error: &rusqlite::Error) -> String {
-    match error {
-        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
-        other => other.to_string(),
     }
 }

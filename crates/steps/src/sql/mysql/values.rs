@@ -8,7 +8,7 @@ use mysql_async::consts::ColumnType;
 use mysql_async::{Column, Row, Value as Bound};
 use semel_flow::Value;
 
-use crate::sql::bytes_of;
+use crate::sql::Bytes;
 use crate::sql::fault::Fault;
 
 /// The character set of what is not text.
@@ -20,9 +20,10 @@ pub(super) fn all(values: &[Value]) -> Result<Vec<Bound>, Fault> {
 }
 
 fn bound(value: &Value) -> Result<Bound, Fault> {
-    if let Some(bytes) = bytes_of(value) {
-        let bytes = bytes.ok_or_else(|| Fault::wrong("a value of `params` is not base64"))?;
-        return Ok(Bound::Bytes(bytes));
+    match Bytes::of(value) {
+        Bytes::Are(bytes) => return Ok(Bound::Bytes(bytes)),
+        Bytes::Broken => return Err(Bytes::broken()),
+        Bytes::AreNot => {}
     }
     Ok(match value {
         Value::Null => Bound::NULL,

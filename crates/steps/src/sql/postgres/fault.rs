@@ -8,8 +8,8 @@ use tokio_postgres::error::{DbError, Severity};
 use crate::sql::fault::{Fault, FaultKind};
 
 /// Of a session that did not come about.
-pub(super) fn unreachable(error: Error) -> Fault {
-    let message = format!("cannot connect to PostgreSQL: {}", told(&error));
+pub(super) fn unreachable(error: &Error) -> Fault {
+    let message = format!("cannot connect to PostgreSQL: {}", told(error));
     let code = error.code().map_or("", |code| code.code());
     // The user, the password or the database is wrong: that does not pass.
     if matches!(code.get(..2), Some("28" | "3D")) {
@@ -21,8 +21,8 @@ pub(super) fn unreachable(error: Error) -> Fault {
 /// Of anything in a session. An error that does not end the session is the server's word that the
 /// transaction is lost, also when it comes in answer to COMMIT; one that does may come after the
 /// commit and before the answer.
-pub(super) fn of(error: Error) -> Fault {
-    let message = told(&error);
+pub(super) fn of(error: &Error) -> Fault {
+    let message = told(error);
     let Some(database) = error.as_db_error() else {
         return Fault::gone(message);
     };
@@ -38,7 +38,7 @@ pub(super) fn of(error: Error) -> Fault {
 }
 
 /// Of BEGIN: a server that cannot begin is as good as none. It may be about to take over.
-pub(super) fn of_begin(error: Error) -> Fault {
+pub(super) fn of_begin(error: &Error) -> Fault {
     let fault = of(error);
     match fault.kind {
         FaultKind::Gone => fault,

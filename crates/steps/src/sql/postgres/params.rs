@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use semel_flow::Value;
 use tokio_postgres::types::{Format, IsNull, Kind, ToSql, Type, to_sql_checked};
 
-use crate::sql::bytes_of;
+use crate::sql::Bytes;
 use crate::sql::fault::Fault;
 
 /// A value as the text that the server will read; `None` is NULL.
@@ -79,9 +79,9 @@ fn encode(value: &Value, ty: &Type) -> Result<Option<String>, &'static str> {
 
 /// `\x…` of bytes that came as base64.
 fn hex(value: &Value) -> Result<String, &'static str> {
-    let bytes = match (bytes_of(value), value) {
-        (Some(bytes), _) => bytes,
-        (None, Value::Text(text)) => STANDARD.decode(text.as_bytes()).ok(),
+    let bytes = match (Bytes::of(value), value) {
+        (Bytes::Are(bytes), _) => Some(bytes),
+        (_, Value::Text(text)) => STANDARD.decode(text.as_bytes()).ok(),
         _ => None,
     };
     let bytes = bytes.ok_or("is not base64")?;

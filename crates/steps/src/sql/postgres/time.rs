@@ -73,7 +73,7 @@ pub(super) fn offset(west: i32) -> String {
     let sign = if west > 0 { '-' } else { '+' };
     let seconds = west.unsigned_abs();
     let mut text = format!("{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60);
-    if seconds % 60 > 0 {
+    if !seconds.is_multiple_of(60) {
         let _ = write!(text, ":{:02}", seconds % 60);
     }
     text

@@ -85,7 +85,7 @@ fn is_text(ty: &Type) -> bool {
 pub(super) fn row(row: &Row, gather: &Gather) -> Result<Vec<Value>, Fault> {
     let columns = row.columns().iter().enumerate();
     let values = columns.map(|(index, column)| {
-        let raw: Raw<'_> = row.try_get(index).map_err(super::of)?;
+        let raw: Raw<'_> = row.try_get(index).map_err(|error| super::of(&error))?;
         match raw.0 {
             None => Ok(Value::Null),
             Some(bytes) => value(column.type_(), bytes).ok_or_else(|| {

@@ -8,7 +8,7 @@ use rusqlite::types::{Value as Bound, ValueRef};
 use rusqlite::{Row, Statement};
 use semel_flow::Value;
 
-use crate::sql::bytes_of;
+use crate::sql::Bytes;
 use crate::sql::fault::Fault;
 
 /// A column's name, and whether its table says that it holds JSON.
@@ -53,9 +53,10 @@ pub(super) fn places(
 /// A value as SQLite keeps it. A number that SQLite would round is bound as text, which keeps its
 /// digits as far as the column lets it.
 pub(super) fn bound(value: &Value) -> Result<Bound, Fault> {
-    if let Some(bytes) = bytes_of(value) {
-        let bytes = bytes.ok_or_else(|| Fault::wrong("a value of `params` is not base64"))?;
-        return Ok(Bound::Blob(bytes));
+    match Bytes::of(value) {
+        Bytes::Are(bytes) => return Ok(Bound::Blob(bytes)),
+        Bytes::Broken => return Err(Bytes::broken()),
+        Bytes::AreNot => {}
     }
     Ok(match value {
         Value::Null => Bound::Null,
@@ -75,7 +76,7 @@ pub(super) fn bound(value: &Value) -> Result<Bound, Fault> {
 
 /// What the columns of an answer are.
 pub(super) fn types(statement: &Statement<'_>) -> Types {
-    let columns = statement.columns().into_iter();
+    let columns = statement.columns();
     let of = |column: rusqlite::Column<'_>| {
         let declared = column.decl_type().unwrap_or_default();
         (
