@@ -1,6 +1,6 @@
 //! How each kind of step acts on the world.
 //!
-//! Owns the protocols (`http`, `sql`) and what leaves this machine on their behalf: every
+//! Owns the protocols ([`Kind`]) and what leaves this machine on their behalf: every
 //! connection (`outgoing`), every secret that is put into a request, and how hard a destination
 //! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
 //! it performs one task once and says what is known about its effect.
@@ -11,6 +11,7 @@
 
 mod http;
 mod limits;
+mod notify;
 mod outgoing;
 mod secrets;
 mod sql;
@@ -24,6 +25,7 @@ use semel_flow::model::Kind;
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
+pub use notify::NotifySettings;
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
 pub use sql::{Connection, ConnectionError, Connections, Database, receipts_sql};
@@ -38,6 +40,8 @@ pub struct Settings {
     pub secrets: Arc<dyn Secrets>,
     /// Certificates that are trusted beside the system's.
     pub roots: Vec<CertificateDer<'static>>,
+    /// Where messages to people go.
+    pub notify: NotifySettings,
     /// The databases that `sql` steps may use; no others.
     pub connections: Connections,
 }
@@ -51,6 +55,7 @@ impl Settings {
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
+            notify: NotifySettings::default(),
             connections: Connections::new(),
         }
     }
@@ -59,6 +64,7 @@ impl Settings {
 /// Performs tasks on the real world.
 pub struct Steps {
     http: http::Http,
+    notify: notify::Notify,
     sql: sql::Sql,
 }
 
@@ -70,6 +76,7 @@ impl Steps {
         let secrets = Arc::clone(&settings.secrets);
         Steps {
             sql: sql::Sql::new(connections, secrets, &settings.roots),
+            notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
             http: http::Http::new(settings),
         }
     }
@@ -85,6 +92,7 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other("sql") => Box::pin(self.sql.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         }

@@ -24,10 +24,10 @@ static SQL_FIELDS: [Field; 10] = [
         Is::Name,
         "Which database: the name of a connection in the configuration.",
     ),
-    field("query", Is::Text, "SQL that only reads. Class `read`."),
+    field("query", Is::Raw, "SQL that only reads. Class `read`."),
     field(
         "run",
-        Is::Text,
+        Is::Raw,
         "Any SQL, one statement. Class `guarded`; with `receipt`, `keyed`.",
     ),
     field(
