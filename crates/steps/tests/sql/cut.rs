@@ -25,26 +25,26 @@ async fn cut_at(world: &World, cut: Cut, task: &Task) -> Option<(&'static str, u
 async fn once_with_a_mark(kind: Kind) {
     let world = world_with_entries(kind).await;
     let add = add(&world);
-    let mut words = Vec::new();
+    let mut seen = Vec::new();
     for number in 1..MOST {
         let mut over = 0;
         for cut in [Cut::Before(number), Cut::After(number)] {
             world.exec("DELETE FROM entries").await;
             world.exec("DROP TABLE IF EXISTS semel_receipts").await;
-            let Some((word, _, message)) = cut_at(&world, cut, &add).await else {
+            let Some((known, _, message)) = cut_at(&world, cut, &add).await else {
                 over += 1;
                 continue;
             };
             let rows = world.count("entries").await;
-            let expected = match word {
+            let expected = match known {
                 "done" => "1",
                 "never_sent" | "transient" => "0",
                 other => panic!("{cut:?}: {other}: {message}"),
             };
-            assert_eq!(rows, expected, "{cut:?}: {word}: {message}");
-            words.push(word);
+            assert_eq!(rows, expected, "{cut:?}: {known}: {message}");
+            seen.push(known);
             let (again, _) = perform(&steps(&world.url), &add).await;
-            assert_eq!(crate::word(&again), "done", "{cut:?}");
+            assert_eq!(word(&again), "done", "{cut:?}");
             assert_eq!(world.count("entries").await, "1", "{cut:?}");
         }
         if over == 2 {
@@ -52,8 +52,8 @@ async fn once_with_a_mark(kind: Kind) {
         }
     }
     // All three have been seen, so the cuts were where they should be.
-    for word in ["never_sent", "transient", "done"] {
-        assert!(words.contains(&word), "{word} not in {words:?}");
+    for known in ["never_sent", "transient", "done"] {
+        assert!(seen.contains(&known), "{known} not in {seen:?}");
     }
 }
 
@@ -77,20 +77,20 @@ async fn honest_without_a_mark(kind: Kind) {
         let mut over = 0;
         for cut in [Cut::Before(number), Cut::After(number)] {
             world.exec("DELETE FROM entries").await;
-            let Some((word, sent, message)) = cut_at(&world, cut, &add).await else {
+            let Some((known, sent, message)) = cut_at(&world, cut, &add).await else {
                 over += 1;
                 continue;
             };
             let rows = world.count("entries").await;
-            match word {
+            match known {
                 "done" => assert_eq!(rows, "1", "{cut:?}"),
                 "unknown" => {
                     assert_eq!(sent, 1, "{cut:?}");
                     unknown.push((cut, rows));
                 }
                 _ => {
-                    assert_eq!(sent, 0, "{cut:?}: {word}: {message}");
-                    assert_eq!(rows, "0", "{cut:?}: {word}: {message}");
+                    assert_eq!(sent, 0, "{cut:?}: {known}: {message}");
+                    assert_eq!(rows, "0", "{cut:?}: {known}: {message}");
                 }
             }
         }

@@ -96,7 +96,7 @@ async fn every_scope_has_its_own_marks(kind: Kind) {
     let steps = steps(&world.url);
     let one = add(&world);
     let mut other = add(&world);
-    other.scope = Some(Scope::new("other-flow/order").unwrap());
+    other.scope = Some(Scope::new("other-flow/order").expect("a scope"));
     done(&steps, &one).await;
     done(&steps, &other).await;
     assert_eq!(world.count("entries").await, "2");
@@ -137,7 +137,7 @@ async fn every_form_can_leave_a_mark(kind: Kind) {
     ];
     for (index, (form, state)) in forms.iter().enumerate() {
         let mut task = with_receipt(task(&format!(r#"{{"on":"shop",{form}}}"#)));
-        task.key = Some(format!("order/{index}").parse().unwrap());
+        task.key = Some(format!("order/{index}").parse().expect("a key"));
         let first = done(&steps, &task).await;
         // A compare-and-swap too is told what came of it, although it would find nothing now.
         assert_eq!(done(&steps, &task).await, first);

@@ -3,115 +3,114 @@
 use crate::world::{Kind, World};
 use crate::{message, perform, sql, steps, steps_with, task, word};
 
+/// Fields, and what is said about them.
+const WRONG: [(&str, &str); 25] = [
+    (
+        r#"{"on":"shop"}"#,
+        "sql needs one of query, run, upsert, update, insert",
+    ),
+    (
+        r#"{"on":"shop","query":"SELECT 1","run":"SELECT 1"}"#,
+        "sql has both `query` and `run`; keep one",
+    ),
+    (
+        r#"{"on":"shop","querry":"SELECT 1"}"#,
+        "sql has no field `querry`",
+    ),
+    (
+        r#"{"on":"shop","query":7}"#,
+        "`query` is a whole number; write text",
+    ),
+    (r#"{"query":"SELECT 1"}"#, "`on` is missing"),
+    (
+        r#"{"on":"shp","query":"SELECT 1"}"#,
+        "there is no connection `shp`; configured are: shop",
+    ),
+    (
+        r#"{"on":"shop","query":"SELECT 1","params":{"a":1}}"#,
+        "`params` is an object; write a list of values",
+    ),
+    (
+        r#"{"on":"shop","query":"SELECT 1","receipt":true}"#,
+        "sql has both `query` and `receipt`; keep one",
+    ),
+    (
+        r#"{"on":"shop","run":"commit"}"#,
+        "`run` is COMMIT; a step is a transaction of its own: leave COMMIT out",
+    ),
+    (
+        r#"{"on":"shop","run":"-- x\n ; rollback"}"#,
+        "`run` is ROLLBACK; a step is a transaction of its own: leave ROLLBACK out",
+    ),
+    (
+        r#"{"on":"shop","run":"  -- nothing"}"#,
+        "`run` does not begin with a statement; write one, comments after it",
+    ),
+    (
+        r#"{"on":"shop","query":"SELECT 1","rows":0}"#,
+        "`rows` is not a whole number from 1 to 100000",
+    ),
+    (
+        r#"{"on":"shop","query":"SELECT 1","limit":"17MiB"}"#,
+        "`limit` is not a size up to 16MiB; write a number with B, KiB or MiB, such as 4MiB",
+    ),
+    (
+        r#"{"on":"shop","upsert":{"into":"t","on":{"a":1}}}"#,
+        "`upsert.set` is missing",
+    ),
+    (
+        r#"{"on":"shop","upsert":{"into":"t","on":{},"set":{"b":1}}}"#,
+        "`upsert.on` has no column; name at least one",
+    ),
+    (
+        r#"{"on":"shop","upsert":{"into":"t","on":{"a":null},"set":{"b":1}}}"#,
+        "`upsert.on.a` is null, and null is equal to nothing; give the row a name",
+    ),
+    (
+        r#"{"on":"shop","upsert":{"into":"t","on":{"a":1},"set":{"a":1}}}"#,
+        "the column `a` stands in both `on` and `set`; keep one",
+    ),
+    (
+        r#"{"on":"shop","upsert":{"into":"t; DROP","on":{"a":1},"set":{"b":1}}}"#,
+        "`upsert.into` has ';'; names have letters, digits, `_`, `-` and `$`",
+    ),
+    (
+        r#"{"on":"shop","upsert":{"into":"t","on":{"a":1},"set":{"b\"":1}}}"#,
+        "`upsert.set.b\"` has '\"'; names have letters, digits, `_`, `-` and `$`",
+    ),
+    (
+        r#"{"on":"shop","insert":{"into":"0123456789012345678901234567890123456789012345678901234567890123","on":{"a":1}}}"#,
+        "`insert.into` has 64 bytes; the limit is 63",
+    ),
+    (
+        r#"{"on":"shop","update":{"table":"t","set":{"b":1}}}"#,
+        "`update.where` is missing",
+    ),
+    (
+        r#"{"on":"shop","update":{"table":"t","set":{"b":1},"where":{"a":1},"expect":-1}}"#,
+        "`update.expect` is not a whole number from 0 to 4294967295",
+    ),
+    (
+        r#"{"on":"shop","update":{"table":"t","set":{"b":1},"where":{"a":1},"limit":1}}"#,
+        "sql has no field `update.limit`",
+    ),
+    (
+        r#"{"on":"shop","insert":{"into":"t","on":{"a":1}},"params":[1]}"#,
+        "sql has both `params` and `insert`; keep one",
+    ),
+    (
+        r#"{"on":"shop","query":"SELECT $1","params":["{{NONE}}"]}"#,
+        "`params`: there is no secret NONE; set SEMEL_SECRET_NONE",
+    ),
+];
+
 /// Fields that are wrong are named, and nothing is asked of the database.
 #[tokio::test]
 async fn wrong_fields_are_named() {
     // Nobody listens there: whoever connected would be told so.
     let steps = steps("postgres://nobody@127.0.0.1:1/none");
-    let long = "x".repeat(64);
-    let cases = [
-        (
-            r#"{"on":"shop"}"#.to_owned(),
-            "sql needs one of query, run, upsert, update, insert",
-        ),
-        (
-            r#"{"on":"shop","query":"SELECT 1","run":"SELECT 1"}"#.to_owned(),
-            "sql has both `query` and `run`; keep one",
-        ),
-        (
-            r#"{"on":"shop","querry":"SELECT 1"}"#.to_owned(),
-            "sql has no field `querry`",
-        ),
-        (
-            r#"{"on":"shop","query":7}"#.to_owned(),
-            "`query` is a whole number; write text",
-        ),
-        (r#"{"query":"SELECT 1"}"#.to_owned(), "`on` is missing"),
-        (
-            r#"{"on":"shp","query":"SELECT 1"}"#.to_owned(),
-            "there is no connection `shp`; configured are: shop",
-        ),
-        (
-            r#"{"on":"shop","query":"SELECT 1","params":{"a":1}}"#.to_owned(),
-            "`params` is an object; write a list of values",
-        ),
-        (
-            r#"{"on":"shop","query":"SELECT 1","receipt":true}"#.to_owned(),
-            "sql has both `query` and `receipt`; keep one",
-        ),
-        (
-            r#"{"on":"shop","run":"commit"}"#.to_owned(),
-            "`run` is COMMIT; a step is a transaction of its own: leave COMMIT out",
-        ),
-        (
-            r#"{"on":"shop","run":"-- x\n ; rollback"}"#.to_owned(),
-            "`run` is ROLLBACK; a step is a transaction of its own: leave ROLLBACK out",
-        ),
-        (
-            r#"{"on":"shop","run":"  -- nothing"}"#.to_owned(),
-            "`run` does not begin with a statement; write one, comments after it",
-        ),
-        (
-            r#"{"on":"shop","query":"SELECT 1","rows":0}"#.to_owned(),
-            "`rows` is not a whole number from 1 to 100000",
-        ),
-        (
-            r#"{"on":"shop","query":"SELECT 1","limit":"17MiB"}"#.to_owned(),
-            "`limit` is not a size up to 16MiB; write a number with B, KiB or MiB, such as 4MiB",
-        ),
-        (
-            r#"{"on":"shop","upsert":{"into":"t","on":{"a":1}}}"#.to_owned(),
-            "`upsert.set` is missing",
-        ),
-        (
-            r#"{"on":"shop","upsert":{"into":"t","on":{},"set":{"b":1}}}"#.to_owned(),
-            "`upsert.on` has no column; name at least one",
-        ),
-        (
-            r#"{"on":"shop","upsert":{"into":"t","on":{"a":null},"set":{"b":1}}}"#.to_owned(),
-            "`upsert.on.a` is null, and null is equal to nothing; give the row a name",
-        ),
-        (
-            r#"{"on":"shop","upsert":{"into":"t","on":{"a":1},"set":{"a":1}}}"#.to_owned(),
-            "the column `a` stands in both `on` and `set`; keep one",
-        ),
-        (
-            r#"{"on":"shop","upsert":{"into":"t; DROP","on":{"a":1},"set":{"b":1}}}"#.to_owned(),
-            "`upsert.into` has ';'; names have letters, digits, `_`, `-` and `$`",
-        ),
-        (
-            r#"{"on":"shop","upsert":{"into":"t","on":{"a":1},"set":{"b\"":1}}}"#.to_owned(),
-            "`upsert.set.b\"` has '\"'; names have letters, digits, `_`, `-` and `$`",
-        ),
-        (
-            format!(r#"{{"on":"shop","insert":{{"into":"{long}","on":{{"a":1}}}}}}"#),
-            "`insert.into` has 64 bytes; the limit is 63",
-        ),
-        (
-            r#"{"on":"shop","update":{"table":"t","set":{"b":1}}}"#.to_owned(),
-            "`update.where` is missing",
-        ),
-        (
-            r#"{"on":"shop","update":{"table":"t","set":{"b":1},"where":{"a":1},"expect":-1}}"#
-                .to_owned(),
-            "`update.expect` is not a whole number from 0 to 4294967295",
-        ),
-        (
-            r#"{"on":"shop","update":{"table":"t","set":{"b":1},"where":{"a":1},"limit":1}}"#
-                .to_owned(),
-            "sql has no field `update.limit`",
-        ),
-        (
-            r#"{"on":"shop","insert":{"into":"t","on":{"a":1}},"params":[1]}"#.to_owned(),
-            "sql has both `params` and `insert`; keep one",
-        ),
-        (
-            r#"{"on":"shop","query":"SELECT $1","params":["{{NONE}}"]}"#.to_owned(),
-            "`params`: there is no secret NONE; set SEMEL_SECRET_NONE",
-        ),
-    ];
-    for (input, expected) in cases {
-        let (outcome, sent) = perform(&steps, &task(&input)).await;
+    for (input, expected) in WRONG {
+        let (outcome, sent) = perform(&steps, &task(input)).await;
         assert_eq!(message(&outcome), expected, "{input}");
         assert_eq!((word(&outcome), sent), ("permanent", 0), "{input}");
     }
