@@ -241,4 +241,10 @@ async fn names_are_those_of_the_file(kind: Kind) {
     let (outcome, _) = perform(&steps, &row("sise")).await;
     assert_eq!(word(&outcome), "refused", "{}", message(&outcome));
     assert!(message(&outcome).contains("sise"), "{}", message(&outcome));
+    // A column that is not there is never taken for the text of its name.
+    let everywhere = r#""table":"Order-Lines","set":{"size":9},"where":{"sise":"sise"}"#;
+    let everywhere = task(&format!(r#"{{"on":"shop","update":{{{everywhere}}}}}"#));
+    let (outcome, _) = perform(&steps, &everywhere).await;
+    assert_eq!(word(&outcome), "refused", "{}", message(&outcome));
+    assert!(message(&outcome).contains("sise"), "{}", message(&outcome));
 }
