@@ -120,7 +120,7 @@ impl Http {
             Err(held) => return Leg::End(judge::held(&held)),
         };
         let leg = match self.ask(journey, message).await {
-            Err(trouble) => Leg::End(judge::unanswered(&trouble, &journey.terms)),
+            Err(trouble) => Leg::End(judge::unanswered(&trouble)),
             Ok(reply) => match journey.redirect(&reply, message, left) {
                 Some(Ok(redirect)) => Leg::On(redirect),
                 Some(Err(error)) => {

@@ -117,8 +117,8 @@ impl Sql {
 
     /// Performs a task once.
     pub(crate) async fn perform(&self, task: &Task, trace: &dyn Trace) -> Outcome {
-        let mut filler = Filler::new(&*self.secrets);
-        let read = self.read(task, &mut filler);
+        let filler = Filler::new(&*self.secrets);
+        let read = self.read(task, &filler);
         let (plan, reached, password) = match read {
             Ok(read) => read,
             Err(fault) => return fault.outcome(),
@@ -141,7 +141,7 @@ impl Sql {
     fn read(
         &self,
         task: &Task,
-        filler: &mut Filler<'_>,
+        filler: &Filler,
     ) -> Result<(Plan, &Reached, Option<String>), Fault> {
         let plan = plan::read(task, filler).map_err(|error| Fault::wrong(error.to_string()))?;
         let reached = self.databases.get(&plan.on).ok_or_else(|| {

@@ -62,8 +62,8 @@ impl<D: Door> Course<'_, D> {
             Err(fault) if way.sent && fault.kind == FaultKind::Gone => {
                 self.in_doubt(fault, deadline).await
             }
-            Err(fault) if way.sent && self.commits_itself() => self.unknown(&fault.message),
-            Err(fault) => self.clean(&fault).outcome(),
+            Err(fault) if way.sent && self.commits_itself() => unknown(&fault.message),
+            Err(fault) => fault.outcome(),
         }
     }
 
@@ -176,19 +176,19 @@ impl<D: Door> Course<'_, D> {
     /// After COMMIT was sent and no answer came.
     async fn in_doubt(&self, fault: Fault, deadline: Instant) -> Outcome {
         if self.plan.receipt.is_none() {
-            return self.unknown(&fault.message);
+            return unknown(&fault.message);
         }
         let mut last = fault;
         for _ in 0..QUESTIONS {
             let asked = timeout_at(deadline, self.ask(deadline)).await;
             match asked.unwrap_or_else(|_| Err(Fault::gone("the mark could not be read in time"))) {
                 Ok(Some(names)) => return done(names),
-                Ok(None) => return self.clean(&last).outcome(),
+                Ok(None) => return last.outcome(),
                 Err(fault) if fault.kind == FaultKind::Busy => last = fault,
-                Err(fault) => return self.unknown(&fault.message),
+                Err(fault) => return unknown(&fault.message),
             }
         }
-        self.unknown(&last.message)
+        unknown(&last.message)
     }
 
     /// Asks for the mark by trying to make it: that waits for a transaction that is still under
@@ -223,24 +223,12 @@ impl<D: Door> Course<'_, D> {
                 .is_none_or(|word| words::changes_rows(&word))
     }
 
-    /// What expressions see; no secrets, as it may be kept.
+    /// What expressions see. Without secrets already here, as it is kept in the mark.
     fn names(&self, found: Found) -> Value {
         let rows = found.rows.map_or(Value::Null, Value::list);
         let count = i64::try_from(found.count).unwrap_or(i64::MAX);
         self.redactor
             .value(Value::map([("rows", rows), ("count", Value::Int(count))]))
-    }
-
-    fn unknown(&self, message: &str) -> Outcome {
-        let message = self.redactor.text(message);
-        Outcome::Unknown {
-            message: format!("{message}; it may have been committed"),
-            evidence: None,
-        }
-    }
-
-    fn clean(&self, fault: &Fault) -> Fault {
-        Fault::new(fault.kind, self.redactor.text(&fault.message))
     }
 }
 
@@ -251,6 +239,13 @@ fn done(names: Value) -> Outcome {
         result: result.unwrap_or(Value::Null),
         names,
     })
+}
+
+fn unknown(message: &str) -> Outcome {
+    Outcome::Unknown {
+        message: format!("{message}; it may have been committed"),
+        evidence: None,
+    }
 }
 
 fn rest(by: Instant) -> Duration {

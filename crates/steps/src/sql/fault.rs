@@ -2,8 +2,8 @@
 
 use semel_act::{Failure, FailureClass, Outcome};
 
-/// What went wrong. The message is for people; it may repeat values, so secrets are taken out of
-/// it before anybody sees it.
+/// What went wrong. The message is for people; it may repeat values, and with them secrets, which
+/// are taken out of every outcome.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) kind: FaultKind,

@@ -88,7 +88,7 @@ impl Plan {
 }
 
 /// Reads a task, and puts its secrets in.
-pub(super) fn read(task: &Task, filler: &mut Filler<'_>) -> Read<Plan> {
+pub(super) fn read(task: &Task, filler: &Filler) -> Read<Plan> {
     let Value::Map(members) = &task.input else {
         return Err(wrong_kind(
             "sql",
@@ -129,7 +129,7 @@ fn effect(task: &Task) -> Read<EffectId> {
     }
 }
 
-fn work(input: &Value, filler: &mut Filler<'_>) -> Read<Work> {
+fn work(input: &Value, filler: &Filler) -> Read<Work> {
     let given: Vec<_> = FORMS
         .into_iter()
         .filter_map(|form| Some((form, input.get(form)?)))
@@ -139,7 +139,7 @@ fn work(input: &Value, filler: &mut Filler<'_>) -> Read<Work> {
         [one] => *one,
         [(one, _), (other, _), ..] => return Err(FieldError::Both { one, other }),
     };
-    let mut fill = |field: &'static str, value: &Value| {
+    let fill = |field: &'static str, value: &Value| {
         let full = filler.value(value);
         full.map_err(|source| FieldError::Secret { field, source })
     };

@@ -8,11 +8,11 @@ mod refused;
 mod types;
 mod world;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use semel_act::{Outcome, Perform as _, Secrets, Task, Trace};
+use semel_act::{Outcome, Perform as _, SecretSet, Task, Trace};
 use semel_flow::Value;
 use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
@@ -30,25 +30,14 @@ impl Trace for Sent {
     }
 }
 
-/// Secrets that a test made up.
-struct Fixed(HashMap<&'static str, &'static str>);
-
-impl Secrets for Fixed {
-    fn secret(&self, name: &str) -> Option<Arc<str>> {
-        self.0.get(name).map(|value| (*value).into())
-    }
-}
-
 /// Steps that know the database at that address as `shop`.
 fn steps(url: &str) -> Steps {
     steps_with(url, None)
 }
 
 fn steps_with(url: &str, password: Option<&str>) -> Steps {
-    let secrets = Fixed(HashMap::from([
-        ("TOKEN", "s3cret-t0ken"),
-        ("PASSWORD", "hunter22-password"),
-    ]));
+    let secrets =
+        SecretSet::from_iter([("TOKEN", "s3cret-t0ken"), ("PASSWORD", "hunter22-password")]);
     let mut settings = Settings::new(Arc::new(secrets));
     let shop = Connection::parse(url, password).expect(url);
     settings.connections.insert("shop".to_owned(), shop);

@@ -100,7 +100,7 @@ const WRONG: [(&str, &str); 25] = [
     ),
     (
         r#"{"on":"shop","query":"SELECT $1","params":["{{NONE}}"]}"#,
-        "`params`: there is no secret NONE; set SEMEL_SECRET_NONE",
+        "`params`: there is no secret NONE; set it with: semel secrets set NONE",
     ),
 ];
 
@@ -160,7 +160,7 @@ async fn passwords_stay_secret() {
     let (outcome, _) = perform(&missing, &sql("query", "SELECT 1", "[]")).await;
     assert_eq!(
         message(&outcome),
-        "connection `shop`: there is no secret NONE; set SEMEL_SECRET_NONE"
+        "connection `shop`: there is no secret NONE; set it with: semel secrets set NONE"
     );
 }
 
