@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use semel_flow::Value;
 use semel_flow::model::{Act, Class};
-use semel_ledger::{Key, Millis};
+use semel_ledger::{Key, Millis, Scope};
 
 pub use secrets::{LEAST_BYTES, Redactor, SecretSet, Secrets};
 
@@ -31,6 +31,9 @@ pub struct Task {
     pub class: Class,
     /// The identity of the effect, if it has one; a native idempotency key is its text.
     pub key: Option<Key>,
+    /// Which action the key belongs to, if there is a key: the same key in two scopes names two
+    /// effects.
+    pub scope: Option<Scope>,
     /// Which attempt, from 1.
     pub attempt: u32,
     /// How long it may take in all.

@@ -133,6 +133,7 @@ pub fn call(
     let names = names.with(&more);
     let input = render(act, &names)?;
     let key = effect.as_ref().map(|effect| effect.key.clone());
+    let scope = effect.as_ref().map(|effect| effect.scope.clone());
     let effect = effect
         .map(|id| effect_of(flow, step, act, id, &names))
         .transpose()?;
@@ -141,6 +142,7 @@ pub fn call(
         input,
         class,
         key,
+        scope,
         attempt,
         timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),
     };
@@ -210,6 +212,7 @@ pub fn question(
         input,
         class: Class::Read,
         key: None,
+        scope: None,
         attempt: 1,
         timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),
     };

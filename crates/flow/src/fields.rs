@@ -8,6 +8,7 @@ mod exec;
 mod flow;
 mod http;
 mod notify;
+mod sql;
 mod ssh;
 mod step;
 mod trigger;
@@ -18,6 +19,7 @@ pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
 pub use notify::{NOTIFY, SLACK};
+pub use sql::{INSERT, SQL, UPDATE, UPSERT};
 pub use ssh::SSH;
 pub use step::{
     CALL, CASE, EMIT, ENSURE, FAIL, FIND, FOR_EACH, KINDS, LOCK, LOOKUP, MADE, NOT_YET, STEP, STOP,

@@ -17,6 +17,7 @@ mod notify;
 mod outgoing;
 mod process;
 mod secrets;
+mod sql;
 mod ssh;
 
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub use limits::{
 pub use notify::NotifySettings;
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
+pub use sql::{Connection, ConnectionError, Connections, Database, receipts_sql};
 pub use ssh::SshSettings;
 
 /// What steps are given.
@@ -50,10 +52,12 @@ pub struct Settings {
     pub exec: ExecSettings,
     /// How other machines are reached.
     pub ssh: SshSettings,
+    /// The databases that `sql` steps may use; no others.
+    pub connections: Connections,
 }
 
 impl Settings {
-    /// Only public addresses, the default limits, no certificates but the system's.
+    /// Only public addresses, the default limits, no certificates but the system's, no databases.
     #[must_use]
     pub fn new(secrets: Arc<dyn Secrets>) -> Settings {
         Settings {
@@ -64,6 +68,7 @@ impl Settings {
             notify: NotifySettings::default(),
             exec: ExecSettings::default(),
             ssh: SshSettings::default(),
+            connections: Connections::new(),
         }
     }
 }
@@ -74,6 +79,7 @@ pub struct Steps {
     notify: notify::Notify,
     exec: exec::Exec,
     ssh: ssh::Ssh,
+    sql: sql::Sql,
     secrets: Arc<dyn Secrets>,
 }
 
@@ -81,7 +87,10 @@ impl Steps {
     /// Ready to perform; connects to nothing yet.
     #[must_use]
     pub fn new(mut settings: Settings) -> Steps {
+        let connections = std::mem::take(&mut settings.connections);
+        let secrets = Arc::clone(&settings.secrets);
         Steps {
+            sql: sql::Sql::new(connections, secrets, &settings.roots),
             notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
             exec: exec::Exec::new(
                 std::mem::take(&mut settings.exec),
@@ -111,6 +120,7 @@ impl Perform for Steps {
             Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other("exec") => Box::pin(self.exec.perform(task, trace)),
             Kind::Other("ssh") => Box::pin(self.ssh.perform(task, trace)),
+            Kind::Other("sql") => Box::pin(self.sql.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         };
         // Here all outcomes pass, whatever their kind.

@@ -30,7 +30,7 @@ use semel_ledger::Millis;
 use tokio::time::{Instant, timeout_at};
 
 use connect::Connector;
-pub(crate) use connect::permitted;
+pub(crate) use connect::{encryption, permitted};
 use link::Link;
 use pool::Pool;
 

@@ -117,6 +117,7 @@ impl Active {
             input,
             class: Class::Read,
             key: None,
+            scope: None,
             attempt: 1,
             timeout: DEFAULT_TIMEOUT,
         };

@@ -37,7 +37,7 @@ const RULES: [Rule; 9] = [
         name: "semel-steps",
         ours: &["semel-act", "semel-flow", "semel-ledger"],
         never: &[],
-        nowhere: &["axum", "rusqlite", "tokio-postgres"],
+        nowhere: &["axum"],
     },
     Rule {
         name: "semel-store",

@@ -73,6 +73,7 @@ fn task(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Task {
         }),
         input: Value::map(fields),
         class: Class::Guarded,
+        scope: None,
         key: Some("order/17".parse().unwrap()),
         attempt: 3,
         timeout: Millis::seconds(20),

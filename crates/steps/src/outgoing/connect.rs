@@ -61,15 +61,7 @@ impl Connector {
 
     fn tls(&self) -> &TlsConnector {
         self.tls.get_or_init(|| {
-            let mut roots = RootCertStore::empty();
-            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            roots.add_parsable_certificates(self.roots.iter().cloned());
-            let provider = Arc::new(rustls::crypto::ring::default_provider());
-            let mut config = ClientConfig::builder_with_provider(provider)
-                .with_safe_default_protocol_versions()
-                .expect("ring has the cipher suites of the default versions")
-                .with_root_certificates(roots)
-                .with_no_client_auth();
+            let mut config = encryption(&self.roots);
             config.alpn_protocols = vec![b"http/1.1".to_vec()];
             TlsConnector::from(Arc::new(config))
         })
@@ -110,6 +102,19 @@ pub(crate) async fn permitted(
             reason,
         }),
     }
+}
+
+/// How to encrypt towards servers that the system, or one of these certificates, vouches for.
+pub(crate) fn encryption(roots: &[CertificateDer<'static>]) -> ClientConfig {
+    let mut trusted = RootCertStore::empty();
+    trusted.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    trusted.add_parsable_certificates(roots.iter().cloned());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("ring has the cipher suites of the default versions")
+        .with_root_certificates(trusted)
+        .with_no_client_auth()
 }
 
 /// Tries the addresses one after the other, each for its share of the time that is left, so that

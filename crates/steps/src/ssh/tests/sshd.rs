@@ -138,6 +138,7 @@ impl Machine {
             }),
             input: Value::map(whereto.into_iter().chain(fields.iter().cloned())),
             class: Class::Guarded,
+            scope: None,
             key: Some("order/17".parse().unwrap()),
             attempt: 2,
             timeout: Millis::seconds(30),
