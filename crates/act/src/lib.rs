@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use semel_flow::Value;
 use semel_flow::model::{Act, Class};
-use semel_ledger::{Key, Millis};
+use semel_ledger::{Key, Millis, Scope};
 
 /// One call to the world, ready to go.
 #[derive(Clone, Debug)]
@@ -25,7 +25,10 @@ pub struct Task {
     pub input: Value,
     /// What a repeat would do.
     pub class: Class,
-    /// The identity of the effect, if it has one; a native idempotency key is its text.
+    /// Which action it is, if it has an effect: the half of its name that keeps two mails about
+    /// one order apart.
+    pub scope: Option<Scope>,
+    /// Which thing it is about, if it has an effect; a native idempotency key is its text.
     pub key: Option<Key>,
     /// Which attempt, from 1.
     pub attempt: u32,

@@ -132,7 +132,10 @@ pub fn call(
     let more = [("step", step_name(step, effect.as_ref()))];
     let names = names.with(&more);
     let input = render(act, &names)?;
-    let key = effect.as_ref().map(|effect| effect.key.clone());
+    let (scope, key) = match &effect {
+        Some(effect) => (Some(effect.scope.clone()), Some(effect.key.clone())),
+        None => (None, None),
+    };
     let effect = effect
         .map(|id| effect_of(flow, step, act, id, &names))
         .transpose()?;
@@ -140,6 +143,7 @@ pub fn call(
         act: Arc::clone(act),
         input,
         class,
+        scope,
         key,
         attempt,
         timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),
@@ -209,6 +213,7 @@ pub fn question(
         act: Arc::clone(act),
         input,
         class: Class::Read,
+        scope: None,
         key: None,
         attempt: 1,
         timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),

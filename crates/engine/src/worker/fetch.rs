@@ -116,6 +116,7 @@ impl Active {
             act: Arc::clone(&sync.fetch.act),
             input,
             class: Class::Read,
+            scope: None,
             key: None,
             attempt: 1,
             timeout: DEFAULT_TIMEOUT,

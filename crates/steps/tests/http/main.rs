@@ -19,7 +19,7 @@ use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
 use semel_flow::value::Piece;
 use semel_flow::{Expr, Value};
-use semel_ledger::Millis;
+use semel_ledger::{Millis, Scope};
 use semel_steps::{OutgoingRules, Settings, Steps};
 
 /// Counts how often it was told that a byte may leave.
@@ -98,6 +98,7 @@ fn task(class: Class, input: &str) -> Task {
         }),
         input: sealed(Value::read(input.as_bytes()).expect(input)),
         class,
+        scope: Some(Scope::new("bill").expect("a scope")),
         key: Some("order/17".parse().expect("a key")),
         attempt: 1,
         timeout: Millis::seconds(20),
