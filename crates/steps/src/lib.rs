@@ -1,6 +1,6 @@
 //! How each kind of step acts on the world.
 //!
-//! Owns the protocols ([`Kind::Http`] today) and what leaves this machine on their behalf: every
+//! Owns the protocols ([`Kind::Http`], mail) and what leaves this machine on their behalf: every
 //! connection (`outgoing`), every secret that is put into a request, and how hard a destination
 //! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
 //! it performs one task once and says what is known about its effect.
@@ -9,8 +9,10 @@
 //! the request could leave was never sent; whatever failed after is unknown, unless the
 //! destination said otherwise.
 
+mod email;
 mod http;
 mod limits;
+mod outcome;
 mod outgoing;
 mod secrets;
 
@@ -20,6 +22,7 @@ use rustls::pki_types::CertificateDer;
 use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
 use semel_flow::model::Kind;
 
+pub use email::{AddressError, SmtpError, SmtpLogin, SmtpServer, SmtpServers, SmtpTls};
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
@@ -36,10 +39,13 @@ pub struct Settings {
     pub secrets: Arc<dyn Secrets>,
     /// Certificates that are trusted beside the system's.
     pub roots: Vec<CertificateDer<'static>>,
+    /// The mail servers that flows may name.
+    pub smtp: SmtpServers,
 }
 
 impl Settings {
-    /// Only public addresses, the default limits, no certificates but the system's.
+    /// Only public addresses, the default limits, no certificates but the system's, no mail
+    /// servers.
     #[must_use]
     pub fn new(secrets: Arc<dyn Secrets>) -> Settings {
         Settings {
@@ -47,12 +53,14 @@ impl Settings {
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
+            smtp: SmtpServers::default(),
         }
     }
 }
 
 /// Performs tasks on the real world.
 pub struct Steps {
+    email: email::Email,
     http: http::Http,
 }
 
@@ -61,6 +69,7 @@ impl Steps {
     #[must_use]
     pub fn new(settings: Settings) -> Steps {
         Steps {
+            email: email::Email::new(&settings),
             http: http::Http::new(settings),
         }
     }
@@ -68,7 +77,9 @@ impl Steps {
     /// How the destinations are doing that were spoken to lately.
     #[must_use]
     pub fn destinations(&self) -> Vec<DestinationState> {
-        self.http.destinations()
+        let mut states = self.http.destinations();
+        states.extend(self.email.destinations());
+        states
     }
 }
 
@@ -76,6 +87,7 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Other("email") => Box::pin(self.email.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         }
     }
