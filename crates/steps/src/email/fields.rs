@@ -3,18 +3,16 @@
 //! Owns what may stand in each field and the error that names it. Whatever could end a header and
 //! begin another is refused here, before there is a message.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use lettre::message::Mailbox;
-use lettre::message::header::{ContentType, HeaderName};
+use lettre::message::header::HeaderName;
 use semel_flow::Value;
 
 use super::address::{self, AddressError};
+use super::files::File;
 use crate::secrets::{Filler, MissingSecret};
 
 /// The most recipients in all: what every server must take.
 const MOST_RECIPIENTS: usize = 100;
-const MOST_ATTACHMENTS: usize = 50;
 const MOST_HEADERS: usize = 20;
 
 const FIELDS: [&str; 11] = [
@@ -30,7 +28,6 @@ const FIELDS: [&str; 11] = [
     "headers",
     "via",
 ];
-const PARTS: [&str; 4] = ["name", "type", "content", "base64"];
 
 /// Headers that the step writes itself, or that belong to the servers on the way.
 const OWN: [&str; 14] = [
@@ -94,15 +91,7 @@ pub(super) enum FieldError {
     Both { field: String },
 }
 
-type Read<T> = Result<T, FieldError>;
-
-/// A file that goes along.
-#[derive(Debug)]
-pub(super) struct File {
-    pub(super) name: String,
-    pub(super) content_type: ContentType,
-    pub(super) content: Vec<u8>,
-}
+pub(super) type Read<T> = Result<T, FieldError>;
 
 /// A mail as the fields have it.
 #[derive(Debug)]
@@ -153,13 +142,13 @@ pub(super) fn read(input: &Value, filler: &mut Filler<'_>) -> Read<Draft> {
     Ok(draft)
 }
 
-fn missing(field: &str) -> FieldError {
+pub(super) fn missing(field: &str) -> FieldError {
     FieldError::Missing {
         field: field.to_owned(),
     }
 }
 
-fn wrong_kind(field: &str, value: &Value, wanted: &'static str) -> FieldError {
+pub(super) fn wrong_kind(field: &str, value: &Value, wanted: &'static str) -> FieldError {
     FieldError::Kind {
         field: field.to_owned(),
         kind: value.kind(),
@@ -167,7 +156,7 @@ fn wrong_kind(field: &str, value: &Value, wanted: &'static str) -> FieldError {
     }
 }
 
-fn few(field: &'static str, count: usize, most: usize) -> Read<()> {
+pub(super) fn few(field: &'static str, count: usize, most: usize) -> Read<()> {
     if count > most {
         return Err(FieldError::TooMany { field, count, most });
     }
@@ -175,7 +164,7 @@ fn few(field: &'static str, count: usize, most: usize) -> Read<()> {
 }
 
 /// Refuses what has no meaning rather than leave it out in silence.
-fn known(field: &str, value: &Value, fields: &[&str]) -> Read<()> {
+pub(super) fn known(field: &str, value: &Value, fields: &[&str]) -> Read<()> {
     let Value::Map(members) = value else {
         return Err(wrong_kind(field, value, "names with values"));
     };
@@ -190,13 +179,14 @@ fn known(field: &str, value: &Value, fields: &[&str]) -> Read<()> {
     }
 }
 
-struct Reader<'r, 's> {
-    filler: &'r mut Filler<'s>,
+/// Reads values and puts secrets in.
+pub(super) struct Reader<'r, 's> {
+    pub(super) filler: &'r mut Filler<'s>,
 }
 
 impl Reader<'_, '_> {
     /// Text with its secrets; `None` if it is null or not there.
-    fn text(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
+    pub(super) fn text(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
         match value {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Sealed(pieces)) => {
@@ -212,7 +202,7 @@ impl Reader<'_, '_> {
     }
 
     /// Text that becomes a part of a header.
-    fn line(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
+    pub(super) fn line(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
         let text = self.text(field, value)?;
         let break_at = |text: &String| text.find(|c: char| c.is_control() && c != '\t');
         match text.as_ref().and_then(break_at) {
@@ -260,67 +250,6 @@ impl Reader<'_, '_> {
         }
         Ok(headers)
     }
-
-    fn files(&mut self, value: Option<&Value>) -> Read<Vec<File>> {
-        let items = match value {
-            None | Some(Value::Null) => return Ok(Vec::new()),
-            Some(Value::List(items)) => items,
-            Some(other) => return Err(wrong_kind("attachments", other, "a list of files")),
-        };
-        few("attachments", items.len(), MOST_ATTACHMENTS)?;
-        let items = items.iter().enumerate();
-        items
-            .map(|(index, item)| self.file(&format!("attachments[{index}]"), item))
-            .collect()
-    }
-
-    fn file(&mut self, field: &str, value: &Value) -> Read<File> {
-        known(field, value, &PARTS)?;
-        let inner = |name: &str| format!("{field}.{name}");
-        let name = self.line(&inner("name"), value.get("name"))?;
-        let name = name.ok_or_else(|| missing(&inner("name")))?;
-        let given = self.line(&inner("type"), value.get("type"))?;
-        let content = self.content(&inner("content"), value.get("content"))?;
-        let base64 = self.text(&inner("base64"), value.get("base64"))?;
-        let (content, usual) = match (content, base64) {
-            (Some(text), None) => (text.into_bytes(), "text/plain"),
-            (None, Some(text)) => {
-                let bytes = STANDARD.decode(text).map_err(|_| FieldError::Base64 {
-                    field: inner("base64"),
-                })?;
-                (bytes, "application/octet-stream")
-            }
-            (Some(_), Some(_)) => {
-                return Err(FieldError::Both {
-                    field: field.to_owned(),
-                });
-            }
-            (None, None) => return Err(missing(&inner("content"))),
-        };
-        let is_text = usual == "text/plain";
-        let content_type = content_type(given.as_deref().unwrap_or(usual), is_text);
-        let content_type = content_type.ok_or_else(|| FieldError::ContentType {
-            field: inner("type"),
-        })?;
-        Ok(File {
-            name,
-            content_type,
-            content,
-        })
-    }
-
-    /// Text as it is, anything else as JSON.
-    fn content(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
-        let Some(tree @ (Value::List(_) | Value::Map(_))) = value else {
-            return self.text(field, value);
-        };
-        let filled = self.filler.value(tree);
-        let filled = filled.map_err(|source| FieldError::Secret {
-            field: field.to_owned(),
-            source,
-        })?;
-        Ok(Some(filled.to_json()))
-    }
 }
 
 fn header_name(field: &str, name: &str) -> Read<HeaderName> {
@@ -337,22 +266,6 @@ fn header_name(field: &str, name: &str) -> Read<HeaderName> {
         .ok_or_else(|| FieldError::HeaderName {
             field: field.to_owned(),
         })
-}
-
-/// What a file is; text that does not say its letters is in ours.
-fn content_type(given: &str, is_text: bool) -> Option<ContentType> {
-    let lower = given.to_ascii_lowercase();
-    // A file in parts would be read as a part of the mail itself.
-    if lower.starts_with("multipart/") || lower.starts_with("message/") {
-        return None;
-    }
-    let bare = is_text && lower.starts_with("text/") && !lower.contains("charset");
-    let whole = if bare {
-        format!("{given}; charset=utf-8")
-    } else {
-        given.to_owned()
-    };
-    ContentType::parse(&whole).ok()
 }
 
 #[cfg(test)]

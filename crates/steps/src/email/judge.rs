@@ -38,17 +38,14 @@ impl Case<'_> {
                 self.unknown(Some(&reply), &said)
             }
             Err(End::Recipients(refused)) => self.recipients(&refused),
-            Err(End::No { to, reply }) => {
-                let message = format!("{} answered {} to {to}", self.host, reply.told());
-                let answer = self.answer(Some(&reply), &[]);
-                self.failed(by_code(&reply), &message, Some(answer))
-            }
+            Err(End::No { to, reply }) => self.said_no(to, &reply),
+            Err(End::Interrupted { reply }) => self.said_no("a part of the message", &reply),
             Err(End::Lacks(what)) => {
                 let message = format!("{} {what}", self.host);
                 self.failed(FailureClass::Refused, &message, None)
             }
             Err(End::Cut { at, source }) => {
-                let message = format!("{} {} at {at}", self.host, lost(&source));
+                let message = format!("{} {} at {at}; no mail was sent", self.host, lost(&source));
                 self.failed(FailureClass::NeverSent, &message, None)
             }
             Err(End::Unreached(unsent)) => {
@@ -60,6 +57,16 @@ impl Case<'_> {
                 self.failed(class, &unsent.to_string(), None)
             }
         }
+    }
+
+    fn said_no(&self, to: &str, reply: &Reply) -> Outcome {
+        let message = format!("{} answered {} to {to}", self.host, reply.told());
+        let class = if reply.is_transient() {
+            FailureClass::Transient
+        } else {
+            FailureClass::Refused
+        };
+        self.failed(class, &message, Some(self.answer(Some(reply), &[])))
     }
 
     /// One that will never be taken makes the whole mail one that will never be.
@@ -88,7 +95,7 @@ impl Case<'_> {
     fn unknown(&self, reply: Option<&Reply>, said: &str) -> Outcome {
         let Case { host, message, .. } = self;
         let id = &message.message_id;
-        let message = format!("{host} read the end of the message {id} and {said}");
+        let message = format!("the end of the message {id} was sent to {host}, which {said}");
         Outcome::Unknown {
             message: self.redactor.text(&message).into_owned(),
             evidence: Some(self.answer(reply, &[])),
@@ -134,14 +141,6 @@ impl Case<'_> {
             names: self.redactor.value(names),
             result: self.redactor.value(Value::map(result)),
         }
-    }
-}
-
-fn by_code(reply: &Reply) -> FailureClass {
-    if reply.is_transient() {
-        FailureClass::Transient
-    } else {
-        FailureClass::Refused
     }
 }
 

@@ -122,8 +122,17 @@ fn body(draft: Draft) -> Vec<u8> {
         let builder = MultiPart::builder().kind(kind);
         builder.boundary(format!("{name}-{mark}")).build()
     };
-    let text = draft.text.map(|text| SinglePart::plain(crlf(&text)));
-    let html = draft.html.map(|html| SinglePart::html(crlf(&html)));
+    let alone = draft.files.is_empty() && draft.text.is_some() != draft.html.is_some();
+    let content = |text: String| {
+        let mut text = crlf(&text);
+        // What stands alone ends with a line end of its own.
+        if alone && text.ends_with("\r\n") {
+            text.truncate(text.len() - 2);
+        }
+        text
+    };
+    let text = draft.text.map(|text| SinglePart::plain(content(text)));
+    let html = draft.html.map(|html| SinglePart::html(content(html)));
     let both = match (text, html) {
         (Some(text), Some(html)) => {
             let both = parts(MultiPartKind::Alternative, "either");

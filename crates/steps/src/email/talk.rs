@@ -11,31 +11,18 @@
 use std::io;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use semel_act::Trace;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
-use super::abilities::{Abilities, Auth};
+use super::abilities::Abilities;
 use super::line::{Line, Reply};
 use super::message::Finished;
-use super::settings::{SmtpServer, SmtpTls};
-use crate::outgoing::{Connector, Origin, Stream, Unsent, millis};
+use super::open::{Party, opened};
+use crate::outgoing::Unsent;
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(10);
 /// How long a server that hung up while it was spoken to may take to say why, and one that is
 /// done with may take to say goodbye.
 const PARTING: Duration = Duration::from_secs(5);
-
-/// A server, and how to reach it.
-pub(super) struct Party<'p> {
-    pub(super) connector: &'p Connector,
-    pub(super) origin: &'p Origin,
-    pub(super) server: &'p SmtpServer,
-    /// If the server wants to know who we are.
-    pub(super) password: Option<&'p str>,
-}
 
 /// How a conversation ended that did not end well.
 #[derive(Debug)]
@@ -46,6 +33,8 @@ pub(super) enum End {
     Lacks(String),
     /// The server said no to something.
     No { to: &'static str, reply: Reply },
+    /// The server said no in the middle of the message.
+    Interrupted { reply: Reply },
     /// The server said no to these.
     Recipients(Vec<(String, Reply)>),
     /// It broke off before the end of the message was said.
@@ -88,100 +77,6 @@ fn part(mut line: Line, words: &'static [&'static str]) {
             }
         }
     });
-}
-
-/// A connection over which the server knows us and is ready for mail.
-async fn opened(party: &Party<'_>, by: Instant) -> Result<(Line, Abilities), End> {
-    let mut line = connected(party, by).await?;
-    let greeting = line.reply().await.map_err(cut("its greeting"))?;
-    good("the connection", greeting)?;
-    let mut abilities = hello(&mut line, party.server).await?;
-    if party.server.tls == SmtpTls::StartTls {
-        if !abilities.starttls {
-            return Err(End::Lacks("offers no STARTTLS".to_owned()));
-        }
-        line = secured(line, party).await?;
-        // What was said before could have been said by anybody.
-        abilities = hello(&mut line, party.server).await?;
-    }
-    if let (Some(login), Some(password)) = (&party.server.login, party.password) {
-        authenticate(&mut line, &abilities, &login.user, password).await?;
-    }
-    Ok((line, abilities))
-}
-
-async fn connected(party: &Party<'_>, by: Instant) -> Result<Line, End> {
-    let begun = Instant::now();
-    let soon = by.min(begun + CONNECT);
-    match timeout_at(soon, party.connector.connect(party.origin, soon)).await {
-        Ok(Ok(stream)) => Ok(Line::new(stream, by)),
-        Ok(Err(unsent)) => Err(End::Unreached(unsent)),
-        Err(_) => Err(End::Unreached(Unsent::ConnectTimeout {
-            host: party.origin.authority(),
-            within: millis(soon - begun),
-        })),
-    }
-}
-
-async fn hello(line: &mut Line, server: &SmtpServer) -> Result<Abilities, End> {
-    let name = match &server.helo {
-        Some(name) => name.clone(),
-        None => match line.stream.local_ip().map_err(cut("EHLO"))? {
-            std::net::IpAddr::V4(ip) => format!("[{ip}]"),
-            std::net::IpAddr::V6(ip) => format!("[IPv6:{ip}]"),
-        },
-    };
-    let reply = line.ask(&format!("EHLO {name}")).await;
-    let reply = good("EHLO", reply.map_err(cut("EHLO"))?)?;
-    Ok(Abilities::of(&reply))
-}
-
-/// The same conversation under TLS.
-async fn secured(mut line: Line, party: &Party<'_>) -> Result<Line, End> {
-    let reply = line.ask("STARTTLS").await.map_err(cut("STARTTLS"))?;
-    good("STARTTLS", reply)?;
-    // Said in the clear, to be taken for said in secret.
-    if line.has_rest() {
-        return Err(End::Lacks("spoke out of turn before TLS".to_owned()));
-    }
-    let by = line.by;
-    let Stream::Plain(wire) = line.stream else {
-        return Ok(line);
-    };
-    match timeout_at(by, party.connector.secured(party.origin, wire)).await {
-        Ok(Ok(stream)) => Ok(Line::new(stream, by)),
-        Ok(Err(unsent)) => Err(End::Unreached(unsent)),
-        Err(_) => Err(cut("STARTTLS")(io::ErrorKind::TimedOut.into())),
-    }
-}
-
-async fn authenticate(
-    line: &mut Line,
-    abilities: &Abilities,
-    user: &str,
-    password: &str,
-) -> Result<(), End> {
-    let reply = match abilities.auth {
-        Some(Auth::Plain) => {
-            let both = STANDARD.encode(format!("\0{user}\0{password}"));
-            line.ask(&format!("AUTH PLAIN {both}")).await
-        }
-        Some(Auth::Login) => {
-            let mut reply = line.ask("AUTH LOGIN").await;
-            for answer in [user, password] {
-                match reply {
-                    Ok(Reply { code: 334, .. }) => reply = line.ask(&STANDARD.encode(answer)).await,
-                    other => return good("AUTH", other.map_err(cut("AUTH"))?).map(drop),
-                }
-            }
-            reply
-        }
-        None => {
-            let what = "offers neither AUTH PLAIN nor AUTH LOGIN";
-            return Err(End::Lacks(what.to_owned()));
-        }
-    };
-    good("AUTH", reply.map_err(cut("AUTH"))?).map(drop)
 }
 
 /// Everything up to, but not including, the end of the message.
@@ -276,10 +171,7 @@ async fn ended(line: &mut Line, trace: &dyn Trace) -> Result<Reply, End> {
 async fn broke_off(line: &mut Line, source: io::Error) -> End {
     line.by = line.by.min(Instant::now() + PARTING);
     match line.reply().await {
-        Ok(reply) if reply.code >= 400 => End::No {
-            to: "the message",
-            reply,
-        },
+        Ok(reply) if reply.code >= 400 => End::Interrupted { reply },
         _ => cut("the message")(source),
     }
 }
@@ -297,7 +189,7 @@ fn stuffed(bytes: &[u8]) -> Vec<u8> {
     sent
 }
 
-fn good(to: &'static str, reply: Reply) -> Result<Reply, End> {
+pub(super) fn good(to: &'static str, reply: Reply) -> Result<Reply, End> {
     if reply.is_good() {
         Ok(reply)
     } else {
@@ -305,6 +197,6 @@ fn good(to: &'static str, reply: Reply) -> Result<Reply, End> {
     }
 }
 
-fn cut(at: &'static str) -> impl Fn(io::Error) -> End {
+pub(super) fn cut(at: &'static str) -> impl Fn(io::Error) -> End {
     move |source| End::Cut { at, source }
 }

@@ -10,7 +10,7 @@ use rustls::pki_types::CertificateDer;
 use semel_flow::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 pub(crate) const USER: &str = "shop";
 pub(crate) const PASSWORD: &str = "c0rrect horse";
@@ -19,6 +19,8 @@ pub(crate) const PASSWORD: &str = "c0rrect horse";
 pub(crate) struct Server {
     pub(crate) port: u16,
     process: Child,
+    /// It ends when this does.
+    _leash: ChildStdin,
     said: Lines<BufReader<ChildStdout>>,
     store: TempDir,
     /// Whom to trust, if it speaks TLS.
@@ -51,16 +53,19 @@ impl Server {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/smtp-server");
         let mut process = Command::new(script)
             .arg(Value::map(members).to_json())
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
             .expect("scripts/smtp-server");
+        let leash = process.stdin.take().expect("its input");
         let stdout = process.stdout.take().expect("its output");
         let mut said = BufReader::new(stdout).lines();
         let port = said.next_line().await.expect("a line").expect("a port");
         Server {
             port: port.parse().expect("a port"),
             process,
+            _leash: leash,
             said,
             store,
             certificate,
