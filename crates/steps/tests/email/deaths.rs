@@ -1,8 +1,9 @@
 //! The server dies at every stage of the conversation: what is known, and what it has stored.
 
-use semel_act::{Outcome, Task};
+use semel_act::{Outcome, Perform as _, Task, Trace};
 use semel_flow::Value;
 use semel_ledger::Millis;
+use semel_steps::{OutgoingRules, Settings, SmtpServer, SmtpTls};
 
 use crate::server::Server;
 use crate::{letter, message, perform, plain, settings, steps, through, word};
@@ -64,6 +65,47 @@ async fn a_killed_server_is_judged_by_whether_the_end_was_said() {
 }
 
 #[tokio::test]
+async fn under_tls_it_is_judged_alike() {
+    for (at, known, sent, stored) in STAGES {
+        let told = format!(r#"{{"tls":"implicit","die":{{"at":"{at}","how":"cut"}}}}"#);
+        let server = Server::under_tls(&told, "localhost").await;
+        let to = SmtpServer {
+            host: "localhost".to_owned(),
+            tls: SmtpTls::Implicit,
+            ..plain(&server)
+        };
+        let trusting = Settings {
+            roots: server.certificate.iter().cloned().collect(),
+            ..settings()
+        };
+        let (outcome, traced) = perform(&through(to, trusting), &mail(at)).await;
+        let told = (word(&outcome), traced, server.stored().len());
+        assert_eq!(told, (known, sent, stored), "{at}: {}", message(&outcome));
+    }
+}
+
+/// Whoever is told that a byte may leave dies of it.
+struct Dying;
+
+impl Trace for Dying {
+    fn sent(&self) {
+        panic!("killed before the end of the message");
+    }
+}
+
+#[tokio::test]
+async fn if_we_die_right_before_the_end_there_is_no_mail() {
+    let mut server = Server::told("{}").await;
+    let steps = steps(&server);
+    let performing = tokio::spawn(async move {
+        steps.perform(&letter(), &Dying).await;
+    });
+    assert!(performing.await.expect_err("a death").is_panic());
+    server.heard("LOST").await;
+    assert_eq!(server.stored().len(), 0);
+}
+
+#[tokio::test]
 async fn a_server_that_falls_silent_is_judged_by_whether_the_end_was_said() {
     let each = STAGES
         .into_iter()
@@ -118,8 +160,8 @@ async fn nobody_listens() {
 #[tokio::test]
 async fn a_private_address_is_not_reached() {
     let server = Server::told("{}").await;
-    let closed = semel_steps::Settings {
-        rules: semel_steps::OutgoingRules::default(),
+    let closed = Settings {
+        rules: OutgoingRules::default(),
         ..settings()
     };
     let (outcome, sent) = perform(&through(plain(&server), closed), &letter()).await;

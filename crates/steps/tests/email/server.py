@@ -7,7 +7,7 @@ Its one argument is JSON:
   utf8, size       what it offers
   replies   command (MAIL, DATA, END, or "RCPT address") -> what to answer instead
   die       at: ACCEPT GREETING EHLO AUTH MAIL RCPT DATA BODY END STORED REPLIED; how: cut kill hang
-It prints the port it listens on, then one line for every command it reads.
+It prints the port it listens on, then one line for every command it reads, and LOST for the end of a connection.
 """
 
 import asyncio
@@ -108,6 +108,10 @@ class Server(SMTP):
             await self.stage("GREETING")
         if str(status).startswith("354"):
             self.body = 0
+
+    def connection_lost(self, error):
+        print("LOST", flush=True)
+        super().connection_lost(error)
 
     def data_received(self, data):
         if self.body is not None:
