@@ -7,6 +7,7 @@
 mod email;
 mod flow;
 mod http;
+mod notify;
 mod step;
 mod trigger;
 
@@ -15,6 +16,7 @@ use semel_ledger::Millis;
 pub use email::{ATTACHMENT, EMAIL};
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
+pub use notify::{NOTIFY, SLACK};
 pub use step::{
     CALL, CASE, EMIT, ENSURE, FAIL, FIND, FOR_EACH, KINDS, LOCK, LOOKUP, MADE, NOT_YET, STEP, STOP,
     UNDO,
@@ -71,6 +73,10 @@ pub enum Is {
     DottedName,
     /// Text with `${{ }}`.
     Template,
+    /// One text or a list of texts, each with `${{ }}`.
+    Templates,
+    /// Text that another program parses: taken as it is, and no value is put into it.
+    Raw,
     /// An address with `${{ }}`.
     Url,
     /// An expression, written bare.
@@ -158,6 +164,8 @@ impl Is {
             Is::Text | Is::Zone | Is::Cron => "text".to_owned(),
             Is::Name | Is::DottedName => "a name".to_owned(),
             Is::Template => "text with `${{ }}`".to_owned(),
+            Is::Templates => "text with `${{ }}`, or a list of it".to_owned(),
+            Is::Raw => "text without `${{ }}`".to_owned(),
             Is::Url => "a URL with `${{ }}`".to_owned(),
             Is::Expr => "an expression".to_owned(),
             Is::Bool => "`true` or `false`".to_owned(),
@@ -191,7 +199,7 @@ impl Is {
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 30] {
+pub fn all() -> [&'static Object; 32] {
     [
         &FLOW,
         &OVERLAP,
@@ -211,6 +219,8 @@ pub fn all() -> [&'static Object; 30] {
         &TIMEOUTS,
         &PAGING,
         &PART,
+        &NOTIFY,
+        &SLACK,
         &ENSURE,
         &FIND,
         &MADE,

@@ -7,6 +7,7 @@
 //! could not be understood is replaced by one that does nothing known, so that those after it may
 //! still refer to it; a flow with errors is never run.
 
+mod act;
 mod address;
 mod control;
 mod ensure;

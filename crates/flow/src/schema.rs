@@ -150,7 +150,7 @@ fn of_field(field: &Field) -> Value {
 
 fn of_type(is: Is) -> Value {
     match is {
-        Is::Text | Is::Template | Is::Zone => reference("scalar"),
+        Is::Text | Is::Template | Is::Raw | Is::Zone => reference("scalar"),
         Is::Name => name("[A-Za-z0-9_-]"),
         Is::DottedName => name("[A-Za-z0-9_.-]"),
         Is::Url => text(r"^(https?://|\$\{\{)"),
@@ -180,7 +180,9 @@ fn of_type(is: Is) -> Value {
         Is::Steps => reference("steps"),
         Is::Branches => members(&reference("steps")),
         Is::Nothing => json!({ "type": ["null", "object"], "maxProperties": 0 }),
-        Is::Statuses | Is::Parts | Is::Short { .. } | Is::Triggers | Is::Cases => several(is),
+        Is::Statuses | Is::Parts | Is::Templates | Is::Short { .. } | Is::Triggers | Is::Cases => {
+            several(is)
+        }
     }
 }
 
@@ -208,6 +210,10 @@ fn several(is: Is) -> Value {
         Is::Statuses => {
             let status = json!({ "type": "integer", "minimum": 200, "maximum": 599 });
             json!({ "anyOf": [status, { "type": "array", "items": status, "minItems": 1 }] })
+        }
+        Is::Templates => {
+            let listed = json!({ "type": "array", "items": reference("scalar"), "minItems": 1 });
+            json!({ "anyOf": [reference("scalar"), listed] })
         }
         Is::Parts => {
             let mut named = of_object(&fields::PART);

@@ -7,6 +7,7 @@
 mod destinations;
 mod file;
 mod name;
+mod places;
 mod secret;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::failure::Failure;
 
 pub(crate) use destinations::{Destination, OTHERS};
 pub(crate) use name::Name;
+pub(crate) use places::Place;
 pub(crate) use secret::{Secret, has_credentials, has_password, redacted};
 
 /// Where a value came from.
@@ -58,6 +60,8 @@ pub(crate) struct Config {
     settings: BTreeMap<Name, Setting>,
     /// By host; those of nearer files.
     destinations: BTreeMap<String, (Destination, PathBuf)>,
+    /// By section and name; those of nearer files.
+    places: BTreeMap<(&'static str, String), (Place, PathBuf)>,
 }
 
 /// What the command line says, by name of the setting.
@@ -105,6 +109,10 @@ impl Config {
             for destination in contents.destinations {
                 let of = config.destinations.entry(destination.host.clone());
                 of.or_insert_with(|| (destination, path.clone()));
+            }
+            for place in contents.places {
+                let of = config.places.entry((place.section, place.name.clone()));
+                of.or_insert_with(|| (place, path.clone()));
             }
         }
         if let Some(home) = default_data(around.environment) {
@@ -208,6 +216,14 @@ impl Config {
     pub(crate) fn destinations(&self) -> impl Iterator<Item = (&Destination, Origin)> {
         let place = |path: &PathBuf, line| Origin::File(path.clone(), line);
         self.destinations
+            .values()
+            .map(move |(it, path)| (it, place(path, it.line)))
+    }
+
+    /// The places that have a name, with where they were written.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&Place, Origin)> {
+        let place = |path: &PathBuf, line| Origin::File(path.clone(), line);
+        self.places
             .values()
             .map(move |(it, path)| (it, place(path, it.line)))
     }

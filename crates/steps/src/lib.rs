@@ -1,6 +1,6 @@
 //! How each kind of step acts on the world.
 //!
-//! Owns the protocols ([`Kind::Http`], mail) and what leaves this machine on their behalf: every
+//! Owns the protocols ([`Kind`]) and what leaves this machine on their behalf: every
 //! connection (`outgoing`), every secret that is put into a request, and how hard a destination
 //! is pressed (`limits`). Knows nothing of runs, flows' control steps, stores or when to repeat:
 //! it performs one task once and says what is known about its effect.
@@ -12,6 +12,7 @@
 mod email;
 mod http;
 mod limits;
+mod notify;
 mod outcome;
 mod outgoing;
 mod secrets;
@@ -26,6 +27,7 @@ pub use email::{AddressError, SmtpError, SmtpLogin, SmtpServer, SmtpServers, Smt
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
+pub use notify::NotifySettings;
 pub use outgoing::{OutgoingRules, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
 
@@ -41,6 +43,8 @@ pub struct Settings {
     pub roots: Vec<CertificateDer<'static>>,
     /// The mail servers that flows may name.
     pub smtp: SmtpServers,
+    /// Where messages to people go.
+    pub notify: NotifySettings,
 }
 
 impl Settings {
@@ -54,6 +58,7 @@ impl Settings {
             secrets,
             roots: Vec::new(),
             smtp: SmtpServers::default(),
+            notify: NotifySettings::default(),
         }
     }
 }
@@ -62,14 +67,16 @@ impl Settings {
 pub struct Steps {
     email: email::Email,
     http: http::Http,
+    notify: notify::Notify,
 }
 
 impl Steps {
     /// Ready to perform; connects to nothing yet.
     #[must_use]
-    pub fn new(settings: Settings) -> Steps {
+    pub fn new(mut settings: Settings) -> Steps {
         Steps {
             email: email::Email::new(&settings),
+            notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
             http: http::Http::new(settings),
         }
     }
@@ -88,6 +95,7 @@ impl Perform for Steps {
         match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
             Kind::Other("email") => Box::pin(self.email.perform(task, trace)),
+            Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         }
     }

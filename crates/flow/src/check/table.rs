@@ -2,7 +2,7 @@
 
 use super::index::blocks;
 use super::policy::{TIMEOUT, longest, retry_of, rounded, window};
-use crate::model::{Action, Block, Class, Flow, Kind, OnUnknown, Step};
+use crate::model::{Action, Block, Class, Flow, OnUnknown, Step};
 use crate::written;
 
 /// What there is to know about a step before it runs.
@@ -92,10 +92,7 @@ impl Rows<'_, '_> {
 
 fn kind(step: &Step) -> &'static str {
     match &step.action {
-        Action::Act(act) => match act.kind {
-            Kind::Http => "http",
-            Kind::Other(name) => name,
-        },
+        Action::Act(act) => act.kind.name(),
         Action::Ensure(_) => "ensure",
         Action::Set(_) => "set",
         Action::Switch { .. } => "switch",

@@ -11,17 +11,17 @@ pub static EMAIL: Object = Object {
 static EMAIL_FIELDS: [Field; 11] = [
     required(
         "to",
-        Is::Tree,
+        Is::Templates,
         "Who gets it: an address such as `ann@example.com` or `Ann Lee <ann@example.com>`, or a list of them.",
     ),
-    field("cc", Is::Tree, "Who gets it too, for all to see."),
-    field("bcc", Is::Tree, "Who gets it too, unseen."),
+    field("cc", Is::Templates, "Who gets it too, for all to see."),
+    field("bcc", Is::Templates, "Who gets it too, unseen."),
     field(
         "from",
         Is::Template,
         "Whom it is from. Left out, the sender of the mail server.",
     ),
-    field("reply_to", Is::Tree, "Where answers go, if elsewhere."),
+    field("reply_to", Is::Templates, "Where answers go, if elsewhere."),
     required("subject", Is::Template, "The subject, on one line."),
     field(
         "text",

@@ -3,6 +3,7 @@
 use semel_ledger::Millis;
 
 use super::http::HTTP;
+use super::notify::NOTIFY;
 use super::{FLOW, Field, Is, Object, RETRY, duration, field, object, required};
 
 /// What is common to every step.
@@ -63,8 +64,13 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 11] = [
+static KIND_FIELDS: [Field; 12] = [
     field("http", Is::Object(&HTTP), "A request."),
+    field(
+        "notify",
+        Is::Object(&NOTIFY),
+        "A message to people, where they talk.",
+    ),
     field(
         "ensure",
         Is::Object(&ENSURE),
@@ -116,9 +122,7 @@ static KIND_FIELDS: [Field; 11] = [
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 9] = [
-    "sql", "kv", "email", "notify", "exec", "ssh", "ai", "wait", "approve",
-];
+pub const NOT_YET: [&str; 8] = ["sql", "kv", "email", "exec", "ssh", "ai", "wait", "approve"];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {
@@ -218,10 +222,14 @@ pub static MADE: Object = Object {
 
 /// How to take an effect back.
 pub static UNDO: Object = Object {
+    exactly_one: &["http", "notify"],
     within: Some(&STEP),
     ..object(
         "`undo`",
-        &[required("http", Is::Object(&HTTP), "The request.")],
+        &[
+            field("http", Is::Object(&HTTP), "The request."),
+            field("notify", Is::Object(&NOTIFY), "The message."),
+        ],
     )
 };
 

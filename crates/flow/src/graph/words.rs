@@ -19,7 +19,7 @@ pub(super) struct Words {
 /// `run` is the key of the run around the step.
 pub(super) fn step(run: &str, step: &Step) -> Words {
     let (kind, what) = match &step.action {
-        Action::Act(act) => (kind_name(act.kind), act_words(act)),
+        Action::Act(act) => (act.kind.name(), act_words(act)),
         Action::Ensure(ensure) => ("ensure", act_words(&ensure.create.act)),
         Action::Set(members) => {
             let names: Vec<&str> = members.iter().map(|(name, _)| name.it.as_str()).collect();
@@ -44,14 +44,10 @@ pub(super) fn step(run: &str, step: &Step) -> Words {
     }
 }
 
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Http => "http",
-        Kind::Other(name) => name,
-    }
-}
-
 pub(super) fn act_words(act: &Act) -> String {
+    if act.kind == Kind::Notify {
+        return notify_words(act);
+    }
     let method = act.constant("method").unwrap_or("");
     let url = match act.member("url") {
         Some(Tree::Text(url)) => template(url),
@@ -61,6 +57,16 @@ pub(super) fn act_words(act: &Act) -> String {
         .trim_start_matches("https://")
         .trim_start_matches("http://");
     format!("{method} {url}").trim().to_owned()
+}
+
+/// Through what a message goes; the addresses are secrets.
+fn notify_words(act: &Act) -> String {
+    if let Some(name) = act.constant("channel") {
+        return name.to_owned();
+    }
+    let services = ["slack", "discord", "teams", "webhook"];
+    let service = services.iter().find(|name| act.member(name).is_some());
+    service.copied().unwrap_or_default().to_owned()
 }
 
 fn guard(run: &str, step: &Step) -> String {

@@ -50,7 +50,7 @@ impl Lower {
     pub(super) fn undo(&mut self, step: Entry<'_>) -> Option<Arc<Act>> {
         let slot = step.slot("undo")?;
         let entry = self.entry(&UNDO, slot.node, slot.name.span)?;
-        self.http(entry.slot("http")?)
+        self.call_in(entry)
     }
 
     fn settle(&mut self, entry: Entry<'_>) -> Millis {
@@ -70,14 +70,14 @@ impl Lower {
 
     fn made(&mut self, slot: Slot<'_>) -> Option<Made> {
         let entry = self.entry(&MADE, slot.node, slot.name.span)?;
-        let act = entry.slot("http").and_then(|slot| self.http(slot));
+        let act = self.call_in(entry);
         let result = self.expr(entry, "result");
         Some(Made { act: act?, result })
     }
 
     /// A call that is repeated freely, so it must not change anything.
     pub(super) fn question(&mut self, entry: Entry<'_>, what: &str) -> Option<Arc<Act>> {
-        let act = self.http(entry.slot("http")?)?;
+        let act = self.call_in(entry)?;
         let method = act.constant("method").unwrap_or_default();
         let title = format!("`{what}` asks with {method}");
         let label = "it is repeated freely, so it must only read";

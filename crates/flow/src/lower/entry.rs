@@ -125,7 +125,8 @@ impl Lower {
             self.lacks(entry, field.name, field.doc);
         }
         let one = table.exactly_one;
-        if !one.is_empty() && !one.iter().any(|name| entry.has(name)) {
+        let slipped = || one.iter().any(|name| slipped(entry, name));
+        if !one.is_empty() && !one.iter().any(|name| entry.has(name)) && !slipped() {
             let title = format!("{} lacks one of {}", table.name, one.join(", "));
             self.report(Diagnostic::error(F006, entry.word, title, "one is needed"));
         }
@@ -133,11 +134,7 @@ impl Lower {
 
     /// A field that must be there.
     pub(super) fn lacks(&mut self, entry: Entry<'_>, name: &str, why: &str) {
-        // A slip of the fingers was reported already.
-        let known = || entry.table.fields.iter().map(|field| field.name);
-        let slip = |given: &str| nearest(given, known()) == Some(name);
-        let mut unknown = entry.written().iter().map(|(given, _)| given.it.as_str());
-        if unknown.any(|given| entry.table.field(given).is_none() && slip(given)) {
+        if slipped(entry, name) {
             return;
         }
         let title = format!("{} has no `{name}`", entry.table.name);
@@ -202,4 +199,12 @@ fn level_below(table: &'static Object, name: &str) -> Option<&'static str> {
     });
     let mut homes = inside.filter(|object| object.field(name).is_some());
     homes.next().map(|object| object.name)
+}
+
+/// Whether the field was meant by a slip of the fingers; that was reported already.
+fn slipped(entry: Entry<'_>, name: &str) -> bool {
+    let known = || entry.table.fields.iter().map(|field| field.name);
+    let slip = |given: &str| nearest(given, known()) == Some(name);
+    let mut written = entry.written().iter().map(|(given, _)| given.it.as_str());
+    written.any(|given| entry.table.field(given).is_none() && slip(given))
 }

@@ -171,7 +171,7 @@ impl Lower {
         Some(self.tree(slot.node))
     }
 
-    fn limit(&mut self, slot: Slot<'_>) -> Option<Tree> {
+    pub(super) fn limit(&mut self, slot: Slot<'_>) -> Option<Tree> {
         let text = self.literal(slot)?;
         if bytes(text).is_none() {
             let title = "`limit` is not a size";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Lower;
 use super::entry::Entry;
-use crate::codes::{F003, F004, F014, F015};
+use crate::codes::{F003, F004, F014};
 use crate::diagnostic::{Diagnostic, Spanned};
 use crate::fields::{FOR_EACH, Is, KINDS, NOT_YET, STEP};
 use crate::model::{Act, Action, Kind};
@@ -120,23 +120,6 @@ impl Lower {
             exprs: BTreeMap::new(),
             span: keyword.span,
         }))
-    }
-
-    /// Text that another program will parse again.
-    fn refuse_template(&mut self, kind: &str, node: &Node) {
-        if !node.scalar().is_some_and(|text| text.contains("${{")) {
-            return;
-        }
-        let (what, help) = if kind == "sql" {
-            let help = "write a placeholder such as $1, and the value under `params`";
-            ("SQL text", help)
-        } else {
-            let help = "write the command as a list, one argument an item; each may have `${{ }}`";
-            ("a command", help)
-        };
-        let title = format!("`${{{{ }}}}` inside {what}");
-        let label = "a value with the right signs in it would be run";
-        self.report(Diagnostic::error(F015, node.span, title, label).help(help));
     }
 }
 

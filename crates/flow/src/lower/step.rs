@@ -135,12 +135,12 @@ impl Lower {
             node: value,
         };
         match name {
-            "http" => self.http(slot).map(Action::Act),
             "ensure" => self.ensure(slot).map(|it| Action::Ensure(Box::new(it))),
             "for_each" => {
                 let it = self.for_each(entry, slot);
                 it.map(|it| Action::ForEach(Box::new(it)))
             }
+            name if Kind::named(name).is_some() => self.act(slot).map(Action::Act),
             _ => self.control(slot),
         }
     }

@@ -77,8 +77,9 @@ impl Act {
                 _ if self.member("idempotency").is_some() => Class::Keyed,
                 _ => Class::Guarded,
             },
+            Kind::Notify if self.member("update").is_some() => Class::Set,
             Kind::Other("wait" | "approve") => Class::Pure,
-            Kind::Other(_) => Class::Guarded,
+            Kind::Notify | Kind::Other(_) => Class::Guarded,
         }
     }
 

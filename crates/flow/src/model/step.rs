@@ -31,9 +31,32 @@ pub use semel_ledger::OnUnknown;
 pub enum Kind {
     /// A request over HTTP.
     Http,
+    /// A message to people, where they talk.
+    Notify,
     /// A kind that has its name already, but that this version does not perform; only in flows with
     /// errors, so that later steps may still refer to it.
     Other(&'static str),
+}
+
+impl Kind {
+    /// All that are performed.
+    pub const ALL: [Kind; 2] = [Kind::Http, Kind::Notify];
+
+    /// The word for it, the same everywhere.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Http => "http",
+            Kind::Notify => "notify",
+            Kind::Other(name) => name,
+        }
+    }
+
+    /// The kind of that name, if it is performed.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// One step.

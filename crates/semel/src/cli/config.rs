@@ -44,6 +44,11 @@ impl ConfigVerb {
                 (destination.host.clone(), value)
             });
             members.insert("destinations".to_owned(), destinations.collect());
+            let places = context.config.places().map(|(place, origin)| {
+                let value = json!({"value": place.fields, "origin": origin.to_string()});
+                (format!("{}.{}", place.section, place.name), value)
+            });
+            members.extend(places);
             Context::print_json(&members)?;
             return Ok(0);
         }
@@ -59,6 +64,10 @@ impl ConfigVerb {
         for (destination, origin) in context.config.destinations() {
             let name = format!("destinations.{:?}", destination.host);
             line(&shown(&name), &destination.text(), Some(&origin));
+        }
+        for (place, origin) in context.config.places() {
+            let name = format!("{}.{}", place.section, place.name);
+            line(&shown(&name), &place.text(), Some(&origin));
         }
         Ok(0)
     }

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::Name;
 use super::destinations::{self, Destination};
+use super::places::{self, Place};
 use crate::failure::Failure;
 
 /// One setting of a file.
@@ -23,6 +24,7 @@ pub(super) struct Found {
 pub(super) struct Contents {
     pub(super) settings: Vec<Found>,
     pub(super) destinations: Vec<Destination>,
+    pub(super) places: Vec<Place>,
 }
 
 /// What a file says; nothing if there is no such file.
@@ -74,6 +76,10 @@ pub(super) fn parse(text: &str) -> Result<Contents, Problem> {
                 }
             }
             (word, value) => {
+                if let Some(found) = places::read(text, word, value, key.span().start) {
+                    contents.places.extend(found?);
+                    continue;
+                }
                 let line = line_at(text, key.span().start);
                 contents.settings.push(setting(word, value, line)?);
             }
@@ -112,6 +118,7 @@ fn help(word: &str) -> String {
     }
     let mut names = Name::ALL.map(Name::in_file).to_vec();
     names.push("destinations");
+    names.extend(places::SECTIONS.map(|(section, _)| section));
     nearest(word, &names)
 }
 

@@ -125,6 +125,33 @@ fn destinations_and_tables_are_read() {
 }
 
 #[test]
+fn named_places_are_read_and_mistakes_told_with_their_line() {
+    let text = "[channels.ops]\nslack = \"${{ secrets.OPS }}\"\n[channels.all]\nwebhook = \"https://a.example\"\n";
+    let contents = file::parse(text).unwrap();
+    let shown = contents.places.iter();
+    let shown: Vec<_> = shown
+        .map(|it| format!("{}:{}.{} {}", it.line, it.section, it.name, it.text()))
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
+    1:channels.ops slack ${{ secrets.OPS }}
+    3:channels.all webhook https://a.example
+    ");
+    for (text, line, wanted) in [
+        ("channels = 3", 1, "must hold tables"),
+        ("[channels]\nops = 3", 2, "must hold tables"),
+        ("[channels.ops]\n\nslak = \"x\"", 3, "has no field \"slak\""),
+        ("[channels.ops]\nslack = [1]", 2, "text in quotes"),
+        ("[chanels.ops]", 1, "there is no setting"),
+    ] {
+        let (at, problem, _) = file::parse(text).unwrap_err();
+        assert!(
+            at == line && problem.contains(wanted),
+            "{text}: {at} {problem}"
+        );
+    }
+}
+
+#[test]
 fn mistakes_in_destinations_are_told_with_their_line() {
     for (text, line, help) in [
         ("destinations = 3", 1, "must be a table"),

@@ -223,14 +223,14 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// One address or several; null is left out.
+    /// One address or several, also where one of several is a list itself; null is left out.
     fn addresses(&mut self, field: &str, value: Option<&Value>) -> Read<Vec<Mailbox>> {
         let Some(Value::List(items)) = value else {
             return Ok(self.address(field, value)?.into_iter().collect());
         };
         let mut several = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            several.extend(self.address(&format!("{field}[{index}]"), Some(item))?);
+            several.extend(self.addresses(&format!("{field}[{index}]"), Some(item))?);
         }
         Ok(several)
     }

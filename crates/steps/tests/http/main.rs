@@ -1,6 +1,7 @@
-//! `http` steps against a destination that behaves as badly as real ones do.
+//! `http` steps, and those that speak over it, against a destination that behaves as badly as real ones do.
 
 mod forbidden;
+mod notify;
 mod outcomes;
 mod pages;
 mod redirects;

@@ -40,13 +40,15 @@ pub(super) fn for_writing(path: &Path, options: &Options) -> Result<Connection, 
     } else {
         "FULL"
     };
-    // auto_vacuum counts only before the first table is made.
+    // auto_vacuum counts only before the first table is made. The cache holds the index of about a
+    // million effects; a larger one costs more than it saves, as a commit after which pages of an index
+    // changed places looks through all of it.
     let settings = format!(
         "PRAGMA auto_vacuum = INCREMENTAL;
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = {synchronous};
          PRAGMA journal_size_limit = 67108864;
-         PRAGMA cache_size = -65536;
+         PRAGMA cache_size = -24576;
          PRAGMA temp_store = MEMORY;"
     );
     connection.execute_batch(&settings).map_err(refused)?;

@@ -22,6 +22,15 @@ fn null_is_left_out() {
 }
 
 #[test]
+fn a_list_within_a_list_is_several() {
+    let nested = |to: &str| draft(&format!(r#"{{"to":{to},"subject":"","text":""}}"#));
+    let draft = nested(r#"[["a@b.example","c@d.example"],"e@f.example",[]]"#);
+    assert_eq!(draft.expect("a draft").to.len(), 3);
+    let error = nested(r#"[["a@b.example","c"]]"#).unwrap_err();
+    assert!(error.to_string().starts_with("`to[0][1]` has no @"));
+}
+
+#[test]
 fn numbers_are_text() {
     let draft = draft(r#"{"to":"a@b.example","subject":17,"text":12345678901234567890.5}"#);
     let draft = draft.expect("a draft");

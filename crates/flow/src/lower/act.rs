@@ -1,0 +1,164 @@
+//! A call to the world, read by the table of its kind.
+//!
+//! Owns what all kinds have in common: what may stand in a field says how it is read. HTTP has words
+//! of its own and is read in `http`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::Lower;
+use super::entry::{Entry, Slot};
+use super::text::constant;
+use crate::codes::F015;
+use crate::diagnostic::{Diagnostic, Spanned};
+use crate::fields::{Is, Object};
+use crate::model::{Act, Kind, Tree};
+use crate::yaml::{self, Node};
+
+impl Lower {
+    /// The call that a field named like its kind holds.
+    pub(super) fn act(&mut self, slot: Slot<'_>) -> Option<Arc<Act>> {
+        let kind = Kind::named(slot.field.name)?;
+        if kind == Kind::Http {
+            return self.http(slot);
+        }
+        let Is::Object(table) = slot.field.is else {
+            return None;
+        };
+        Some(Arc::new(Act {
+            kind,
+            input: self.members(table, slot)?,
+            exprs: BTreeMap::new(),
+            span: slot.name.span,
+        }))
+    }
+
+    /// The one call of an object that holds one, such as `undo`.
+    pub(super) fn call_in(&mut self, entry: Entry<'_>) -> Option<Arc<Act>> {
+        let mut written = entry.written().iter();
+        let kind = written.find_map(|(name, _)| Kind::named(&name.it))?;
+        self.act(entry.slot(kind.name())?)
+    }
+
+    /// An object as it goes to the step: every field that was written, in order.
+    fn members(&mut self, table: &'static Object, slot: Slot<'_>) -> Option<Tree> {
+        let entry = self.entry(table, slot.node, slot.name.span)?;
+        let mut members = Vec::new();
+        for (name, _) in entry.written() {
+            let Some(slot) = table.field(&name.it).and_then(|it| entry.slot(it.name)) else {
+                continue;
+            };
+            let tree = self.value(entry, slot);
+            members.extend(tree.map(|tree| (name.clone(), tree)));
+        }
+        Some(Tree::Map(members))
+    }
+
+    /// What stands in a field. What could not be read is left out; it was reported.
+    fn value(&mut self, entry: Entry<'_>, slot: Slot<'_>) -> Option<Tree> {
+        let text = |text: &str| Some(Tree::Text(constant(text, slot.node.span)));
+        match slot.field.is {
+            Is::Object(table) => self.members(table, slot),
+            Is::Short { long, main } => self.short_form(long, main, slot),
+            Is::Url => {
+                self.check_address(slot.node);
+                self.template_in(slot).map(Tree::Text)
+            }
+            Is::Template => self.template_in(slot).map(Tree::Text),
+            Is::Templates => self.templates(slot),
+            Is::Raw => self.raw(slot).and_then(|it| text(&it.it)),
+            Is::Texts => Some(self.texts(slot, false)),
+            Is::Pairs => Some(self.texts(slot, true)),
+            Is::Secret => {
+                self.secret(&slot.name.it, slot.node)?;
+                Some(self.tree(slot.node))
+            }
+            Is::Name => self
+                .name(entry, slot.field.name)
+                .and_then(|it| text(&it.it)),
+            Is::Word(_) => self.word(entry, slot.field.name).and_then(|it| text(it.it)),
+            Is::Duration { .. } => {
+                self.duration(entry, slot.field.name)?;
+                text(slot.node.scalar()?)
+            }
+            Is::Size => self.limit(slot),
+            Is::Bool => self.boolean(entry, slot.field.name).map(Tree::Bool),
+            Is::Whole { .. } => {
+                let number = self.whole(entry, slot.field.name)?;
+                Some(Tree::Number(number.to_string()))
+            }
+            Is::Text => self.literal(slot).and_then(text),
+            _ => Some(self.tree(slot.node)),
+        }
+    }
+
+    /// An object, or its one main field by itself: the step sees the object either way.
+    fn short_form(
+        &mut self,
+        long: &'static Object,
+        main: &'static str,
+        slot: Slot<'_>,
+    ) -> Option<Tree> {
+        if slot.node.scalar().is_none() {
+            return self.members(long, slot);
+        }
+        let inner = Slot {
+            field: long.field(main)?,
+            ..slot
+        };
+        let alone = Entry {
+            table: long,
+            node: slot.node,
+            word: slot.name.span,
+        };
+        let name = Spanned {
+            it: main.to_owned(),
+            span: slot.name.span,
+        };
+        Some(Tree::Map(vec![(name, self.value(alone, inner)?)]))
+    }
+
+    /// One text or several: the step sees a list either way.
+    fn templates(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let items = match &slot.node.kind {
+            yaml::Kind::List(items) if !items.is_empty() => items.as_slice(),
+            _ => std::slice::from_ref(slot.node),
+        };
+        let mut several = Vec::with_capacity(items.len());
+        for item in items {
+            let Some(text) = item.scalar() else {
+                self.wrong_type(slot);
+                return None;
+            };
+            several.extend(self.rendered(text, item).map(Tree::Text));
+        }
+        Some(Tree::List(several))
+    }
+
+    /// Text that another program parses, taken as it is written.
+    fn raw(&mut self, slot: Slot<'_>) -> Option<Spanned<String>> {
+        let text = self.scalar(slot)?.to_owned();
+        self.refuse_template("sql", slot.node).then_some(Spanned {
+            it: text,
+            span: slot.node.span,
+        })
+    }
+
+    /// Whether no value is put into text that another program will parse again.
+    pub(super) fn refuse_template(&mut self, kind: &str, node: &Node) -> bool {
+        if !node.scalar().is_some_and(|text| text.contains("${{")) {
+            return true;
+        }
+        let (what, help) = if kind == "sql" {
+            let help = "write a placeholder such as $1, and the value under `params`";
+            ("SQL text", help)
+        } else {
+            let help = "write the command as a list, one argument an item; each may have `${{ }}`";
+            ("a command", help)
+        };
+        let title = format!("`${{{{ }}}}` inside {what}");
+        let label = "a value with the right signs in it would be run";
+        self.report(Diagnostic::error(F015, node.span, title, label).help(help));
+        false
+    }
+}
