@@ -8,6 +8,8 @@
 //! [`Trace::sent`] before the first byte that could have an effect leaves, and answers
 //! [`Outcome::Unknown`] whenever it left and no definite answer came.
 
+mod secrets;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,6 +17,8 @@ use std::sync::Arc;
 use semel_flow::Value;
 use semel_flow::model::{Act, Class};
 use semel_ledger::{Key, Millis, Scope};
+
+pub use secrets::{LEAST_BYTES, Redactor, SecretSet, Secrets};
 
 /// One call to the world, ready to go.
 #[derive(Clone, Debug)]
@@ -142,10 +146,4 @@ pub trait Perform: Send + Sync {
     /// Performs one task once, within its timeout. Never repeats anything by itself that
     /// could have an effect. Dropping the future ends the call as far as it can be ended.
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a>;
-}
-
-/// Where the values of secrets come from.
-pub trait Secrets: Send + Sync {
-    /// The secret of that name.
-    fn secret(&self, name: &str) -> Option<Arc<str>>;
 }

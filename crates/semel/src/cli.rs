@@ -28,6 +28,7 @@ mod restore;
 mod rollback;
 mod runs;
 mod schema;
+mod secrets;
 mod serve;
 mod steps;
 mod tokens;
@@ -102,6 +103,7 @@ pub(crate) enum Verb {
     Once(once::Once),
     Ledger(ledger::Ledger),
     Receipts(receipts::Receipts),
+    Secrets(secrets::Secrets),
     Tokens(tokens::Tokens),
     Backup(backup::Backup),
     Restore(restore::Restore),
@@ -197,6 +199,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Once(verb) => verb.run(&context).await,
         Verb::Ledger(verb) => verb.run(&context).await,
         Verb::Receipts(verb) => verb.run(&context).await,
+        Verb::Secrets(verb) => verb.run(&context).await,
         Verb::Tokens(verb) => verb.run(&context).await,
         Verb::Backup(verb) => verb.run(&context),
         Verb::Restore(verb) => verb.run(&context).await,

@@ -18,11 +18,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use semel_ledger::Millis;
+use semel_server::KeySource;
 use semel_store::Location;
 use semel_store::lock::{DataLock, Visit};
 
 use crate::config::{Config, Name, Origin, Secret, parent, redacted};
 use crate::failure::{Failure, refused};
+use crate::keys;
 
 pub(crate) use address::{Query, base_url, guard, ledger, segment};
 pub(crate) use answer::{Answer, Call, IDEMPOTENCY_KEY, LAST_EVENT, Unreachable, or_null};
@@ -63,6 +65,8 @@ pub(crate) struct Client {
     target: Target,
     remember: Millis,
     keep: Millis,
+    /// What opens and seals secrets if the ledger is opened in this process.
+    keys: KeySource,
 }
 
 /// A ledger that is within reach for a few calls.
@@ -93,8 +97,15 @@ impl Client {
                 },
             },
         };
+        let keys = keys::source(match (&target, config.data()) {
+            (Target::Data { data, .. }, _) => KeySource::own(data),
+            // A key that is made here would be missing where the servers are.
+            (Target::Postgres(_), Ok(data)) => KeySource::of_another(&data),
+            _ => KeySource::none(),
+        })?;
         Ok(Client {
             target,
+            keys,
             remember: config.span(Name::Remember)?,
             keep: keep(config)?,
         })
@@ -157,6 +168,7 @@ impl Client {
             data,
             remember: self.remember,
             keep: self.keep,
+            keys: self.keys.clone(),
         }
     }
 

@@ -22,6 +22,7 @@ mod csv;
 mod failure;
 mod files;
 mod flows;
+mod keys;
 mod process;
 mod term;
 mod when;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_act::{Perform, Secrets};
+use semel_act::Perform;
 use semel_engine::Engine;
 use semel_ledger::Millis;
 use semel_store::{Store, StoreError};
@@ -14,6 +14,7 @@ use crate::auth::Registry;
 use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::metrics::Metrics;
+use crate::vault::Vault;
 
 /// How a server behaves. The default suits one machine.
 #[derive(Clone, Debug)]
@@ -69,6 +70,7 @@ pub struct App {
     pub(crate) settings: Settings,
     pub(crate) engine: Engine,
     pub(crate) doors: Doors,
+    pub(crate) vault: Arc<Vault>,
     pub(crate) registry: Registry,
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Budget,
@@ -80,7 +82,7 @@ pub struct App {
 
 impl App {
     /// Makes the server's shared state and reads which tokens are valid. Steps act through
-    /// `perform`; who sends to a hook is recognised with `secrets`. Until it is served, nothing is
+    /// `perform`; who sends to a hook is recognised with the secrets of `vault`. Until it is served, nothing is
     /// performed: what is started waits.
     ///
     /// # Errors
@@ -89,7 +91,7 @@ impl App {
         store: Arc<Store>,
         settings: Settings,
         perform: Arc<dyn Perform>,
-        secrets: Arc<dyn Secrets>,
+        vault: Arc<Vault>,
     ) -> Result<Arc<App>, StoreError> {
         let registry = Registry::default();
         registry.refresh(&store).await?;
@@ -103,7 +105,8 @@ impl App {
             engine: Engine::new(Arc::clone(&store), perform, engine),
             store,
             settings,
-            doors: Doors::new(secrets),
+            doors: Doors::new(Arc::clone(&vault)),
+            vault,
             registry,
             metrics: Metrics::new(),
             bodies: Budget::new(BODIES),

@@ -69,6 +69,7 @@ codes! {
     EffectMissing = "effect_missing", NOT_FOUND, "There is no such effect";
     BlobMissing = "blob_missing", NOT_FOUND, "There is no such blob";
     TokenMissing = "token_missing", NOT_FOUND, "There is no such token";
+    SecretMissing = "secret_missing", NOT_FOUND, "There is no such secret";
     FlowMissing = "flow_missing", NOT_FOUND, "There is no such flow";
     ReleaseMissing = "release_missing", NOT_FOUND, "There is no such release";
     RunMissing = "run_missing", NOT_FOUND, "There is no such run";
@@ -87,8 +88,10 @@ codes! {
     RunInner = "run_inner", CONFLICT, "The run belongs to another one";
     RunUnreadable = "run_unreadable", CONFLICT, "The run cannot be read";
     PlanChanged = "plan_changed", CONFLICT, "The plan is no longer true";
+    RotationRefused = "rotation_refused", CONFLICT, "No key can be changed to";
     HookNotReady = "hook_not_ready", SERVICE_UNAVAILABLE, "The hook is not ready";
     SigningUnavailable = "signing_unavailable", SERVICE_UNAVAILABLE, "Nothing can be signed here";
+    SecretsKey = "secrets_key", SERVICE_UNAVAILABLE, "Secrets cannot be opened or sealed";
     Overloaded = "overloaded", SERVICE_UNAVAILABLE, "Too much is waiting to be written";
     StoreUnavailable = "store_unavailable", SERVICE_UNAVAILABLE, "The store cannot be reached";
     StoreFull = "store_full", SERVICE_UNAVAILABLE, "The store has no space left";

@@ -8,6 +8,7 @@ mod moves;
 mod receipts;
 mod rescuer;
 mod revocations;
+mod secrets;
 mod sweeper;
 
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(crate) fn start(app: &Arc<App>) -> JoinSet<()> {
     duties.spawn(clock::run(Arc::clone(app)));
     duties.spawn(revocations::run(Arc::clone(app)));
     duties.spawn(flows::run(Arc::clone(app)));
+    duties.spawn(secrets::run(Arc::clone(app)));
     duties.spawn(moves::run(Arc::clone(app)));
     duties
 }

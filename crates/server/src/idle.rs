@@ -1,10 +1,8 @@
-//! For a process that has the API but does not serve: it performs nothing and knows no secrets.
+//! For a process that has the API but does not serve: it performs nothing.
 
-use std::sync::Arc;
+use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Task, Trace};
 
-use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
-
-/// Performs nothing and knows no secrets. What is started waits for a server.
+/// Performs nothing. What is started waits for a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle;
 
@@ -16,11 +14,5 @@ impl Perform for Idle {
             retry_after: None,
             answer: None,
         })))
-    }
-}
-
-impl Secrets for Idle {
-    fn secret(&self, _: &str) -> Option<Arc<str>> {
-        None
     }
 }

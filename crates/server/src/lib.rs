@@ -1,7 +1,7 @@
 //! Semel over HTTP.
 //!
-//! Owns the front door (`hooks`), the endpoints of flows, runs, guard, once, ledger, receipts, blobs
-//! and tokens, who may call them, how a request is read and how a mistake is explained, the
+//! Owns the front door (`hooks`), the endpoints of flows, runs, guard, once, ledger, receipts, blobs,
+//! tokens and secrets (which it seals: `vault`), who may call them, how a request is read and how a mistake is explained, the
 //! accept loop and when the background duties run. Leaves what a claim means to `semel-ledger`, its
 //! durability to `semel-store` and what becomes of a run to `semel-engine`; knows no SQL.
 //!
@@ -44,6 +44,7 @@ mod refusal;
 mod releases;
 mod router;
 mod runs;
+mod secrets;
 mod serve;
 mod settle;
 mod suggest;
@@ -51,6 +52,7 @@ mod target;
 mod timestamp;
 pub mod tokens;
 mod trigger;
+mod vault;
 mod view;
 mod watched;
 
@@ -65,3 +67,4 @@ pub use proof::sign::{ProofError, Verified, verify_proof};
 pub use releases::release_text;
 pub use router::{Access, ROUTES, Route, router};
 pub use serve::{ServeError, serve};
+pub use vault::{KeyError, KeySource, Vault, VaultError};

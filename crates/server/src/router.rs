@@ -24,7 +24,7 @@ use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
     blobs, decide, flows, guard, health, import, ledger, once, proof, receipts, releases, runs,
-    settle, tokens, trigger,
+    secrets, settle, tokens, trigger,
 };
 
 /// Who may pass.
@@ -63,7 +63,7 @@ const fn route(access: Access, path: &'static str, methods: &'static [&'static s
 const HOOKS: &str = "/hooks/{*path}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 37] = [
+pub const ROUTES: [Route; 40] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
@@ -100,6 +100,9 @@ pub const ROUTES: [Route; 37] = [
     route(Access::Token, "/v1/blobs/{hash}", &["get"]),
     route(Access::Token, "/v1/tokens", &["get", "post"]),
     route(Access::Token, "/v1/tokens/{id}", &["delete"]),
+    route(Access::Token, "/v1/secrets", &["get"]),
+    route(Access::Token, "/v1/secrets/rotate", &["post"]),
+    route(Access::Token, "/v1/secrets/{name}", &["put", "delete"]),
     route(Access::Local, "/metrics", &["get"]),
     route(Access::Open, "/healthz", &["get"]),
     route(Access::Open, "/readyz", &["get"]),
@@ -141,6 +144,9 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/blobs/{hash}" => get(blobs::get),
         "/v1/tokens" => get(tokens::list).post(tokens::add),
         "/v1/tokens/{id}" => delete(tokens::revoke),
+        "/v1/secrets" => get(secrets::list),
+        "/v1/secrets/rotate" => post(secrets::rotate),
+        "/v1/secrets/{name}" => put(secrets::set).delete(secrets::remove),
         "/healthz" => get(health::alive),
         "/readyz" => get(health::ready),
         "/openapi.json" => get(health::openapi),

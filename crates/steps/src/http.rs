@@ -121,7 +121,7 @@ impl Http {
             Err(why) => return Leg::End(held(&why)),
         };
         let leg = match self.ask(journey, message).await {
-            Err(trouble) => Leg::End(judge::unanswered(&trouble, &journey.terms)),
+            Err(trouble) => Leg::End(judge::unanswered(&trouble)),
             Ok(reply) => match journey.redirect(&reply, message, left) {
                 Some(Ok(redirect)) => Leg::On(redirect),
                 Some(Err(error)) => Leg::End(failed(FailureClass::Refused, error.to_string())),

@@ -68,6 +68,7 @@ pub struct Steps {
     email: email::Email,
     http: http::Http,
     notify: notify::Notify,
+    secrets: Arc<dyn Secrets>,
 }
 
 impl Steps {
@@ -77,6 +78,7 @@ impl Steps {
         Steps {
             email: email::Email::new(&settings),
             notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
+            secrets: Arc::clone(&settings.secrets),
             http: http::Http::new(settings),
         }
     }
@@ -92,12 +94,14 @@ impl Steps {
 
 impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
-        match task.act.kind {
+        let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
             Kind::Other("email") => Box::pin(self.email.perform(task, trace)),
             Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
-        }
+        };
+        // Here all outcomes pass, whatever their kind.
+        secrets::taken_out(&*self.secrets, performing)
     }
 }
 

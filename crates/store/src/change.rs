@@ -7,6 +7,7 @@ use crate::node::{Membership, NodeChange, NodeState};
 use crate::receipt::{Receipt, ReceiptId};
 use crate::record::Record;
 use crate::run::{Advance, CursorChange, ReleaseChange, RunId, Start, Started};
+use crate::secret::SecretChange;
 use crate::token::TokenChange;
 
 /// One thing to write, with its own precondition.
@@ -18,6 +19,8 @@ pub enum Change {
     Blob(Vec<u8>),
     /// Add or revoke an API token.
     Token(TokenChange),
+    /// Set, remove or re-seal a secret.
+    Secret(SecretChange),
     /// Join, renew or fence a node.
     Node(NodeChange),
     /// Write receipts that were promised earlier.
@@ -132,6 +135,8 @@ pub enum Answer {
     Node(Option<NodeState>),
     /// To [`Change::Token`]: whether anything was there to change.
     Token(bool),
+    /// To [`Change::Secret`]: whether anything changed.
+    Secret(bool),
     /// To [`Change::Start`].
     Started(Box<Started>),
     /// To [`Change::Advance`]: false if the node no longer holds the run or the row was there.

@@ -24,6 +24,7 @@ pub mod query;
 pub mod receipt;
 pub mod record;
 pub mod run;
+pub mod secret;
 mod seen;
 pub mod sqlite;
 pub mod store;

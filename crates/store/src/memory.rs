@@ -13,6 +13,7 @@ mod reads;
 mod releases;
 mod run_reads;
 mod runs;
+mod secrets;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,7 @@ use crate::token::{Token, TokenChange};
 
 use releases::Releases;
 use runs::Runs;
+use secrets::Secrets;
 
 /// The backend.
 #[derive(Debug)]
@@ -49,6 +51,7 @@ struct World {
     last_receipt: i64,
     tallies: BTreeMap<(Time, String, &'static str), (semel_ledger::Verdict, u64)>,
     tokens: Vec<Token>,
+    secrets: Secrets,
     nodes: BTreeMap<u64, NodeState>,
     last_node: u64,
     runs: Runs,
@@ -101,6 +104,7 @@ impl World {
                 Answer::Written
             }
             Change::Token(change) => Answer::Token(self.token(change, now)),
+            Change::Secret(change) => Answer::Secret(self.secrets.change(change, now)),
             Change::Node(change) => Answer::Node(self.node(change, now)),
             Change::Receipts(receipts) => {
                 for receipt in receipts {

@@ -39,6 +39,7 @@ mod row;
 mod run_reads;
 mod run_statements;
 mod runs;
+mod secrets;
 mod space;
 mod starts;
 mod statements;

@@ -25,6 +25,7 @@ mod row;
 mod run_reads;
 mod runs;
 mod scopes;
+mod secrets;
 mod time;
 mod writer;
 

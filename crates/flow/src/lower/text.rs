@@ -192,7 +192,7 @@ impl Lower {
         self.report(
             Diagnostic::error(F013, at, title, label)
                 .help(format!("write {field}: ${{{{ secrets.NAME }}}}"))
-                .help("give the server its value as SEMEL_SECRET_NAME in the environment"),
+                .help("give the server its value with: semel secrets set NAME"),
         );
     }
 }

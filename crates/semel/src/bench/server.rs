@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use semel_act::Secrets;
-use semel_server::{App, DeployOptions, Idle, Settings, deploy};
+use semel_act::SecretSet;
+use semel_server::{App, DeployOptions, Idle, Settings, Vault, deploy};
 use semel_steps::{OutgoingRules, Steps};
 use semel_store::Store;
 use tokio::net::TcpListener;
 
-use super::flows::BenchSecret;
+use super::flows::BENCH_SECRET;
 use super::http;
 
 /// Semel itself, serving one ledger.
@@ -26,7 +26,7 @@ impl Server {
             Arc::clone(&store),
             Settings::default(),
             Arc::new(Idle),
-            Arc::new(Idle),
+            Arc::new(Vault::of(Arc::new(SecretSet::default()))),
         );
         Server::serve(store, app.await?).await
     }
@@ -38,17 +38,18 @@ impl Server {
         flow: &str,
         runs: usize,
     ) -> anyhow::Result<Server> {
-        let secrets: Arc<dyn Secrets> = Arc::new(BenchSecret);
+        let secrets = SecretSet::from_iter([BENCH_SECRET]);
+        let vault = Arc::new(Vault::of(Arc::new(secrets)));
         let steps = Steps::new(semel_steps::Settings {
             rules: OutgoingRules::parse("127.0.0.0/8")?,
-            ..semel_steps::Settings::new(Arc::clone(&secrets))
+            ..semel_steps::Settings::new(Arc::clone(&vault) as _)
         });
         let settings = Settings {
             data: Some(data),
             runs,
             ..Settings::default()
         };
-        let app = App::new(Arc::clone(&store), settings, Arc::new(steps), secrets).await?;
+        let app = App::new(Arc::clone(&store), settings, Arc::new(steps), vault).await?;
         deploy(&app, flow, DeployOptions::default(), "bench").await?;
         Server::serve(store, app).await
     }

@@ -7,7 +7,10 @@
 mod database;
 mod directory;
 mod disk;
+mod secrets;
 mod server;
+
+use std::path::Path;
 
 use clap::Args;
 use semel_store::{Location, Options, Store};
@@ -81,8 +84,9 @@ impl Doctor {
                     let owner = server::owner(context, &parent(&path)).await;
                     checks.push(owner.check);
                     checks.extend(database::check(&path));
+                    checks.push(secrets::of_file(&data, &path));
                 }
-                Location::Postgres(url) => checks.push(postgres(&url).await),
+                Location::Postgres(url) => checks.extend(postgres(&url, &data).await),
                 Location::Memory => {}
             }
             checks.extend(disk::check(&data));
@@ -115,31 +119,31 @@ fn print(check: &Check) {
 }
 
 /// Opening checks the version and every setting that durability rests on.
-async fn postgres(url: &str) -> Check {
+async fn postgres(url: &str, data: &Path) -> Vec<Check> {
     let location = Location::Postgres(url.to_owned());
     let shown = redacted(url);
     match Store::open(&location, Options::default()).await {
         Ok(store) => {
             let drift = store.clock().wall_drift();
+            let secrets = secrets::of_store(data, &store).await;
             let _ = store.close().await;
             if drift.abs() > 60_000 {
                 let detail = format!(
                     "{shown} opens, but its clock differs from this machine's by {drift} ms"
                 );
-                return Check::doubt("database", detail, "set both clocks by NTP");
+                let clocks = Check::doubt("database", detail, "set both clocks by NTP");
+                return vec![clocks, secrets];
             }
-            Check::good(
-                "database",
-                format!("{shown} opens; version and settings are sound"),
-            )
+            let sound = format!("{shown} opens; version and settings are sound");
+            vec![Check::good("database", sound), secrets]
         }
         Err(error) => {
             let detail = format!("{shown}: {:#}", anyhow::Error::from(error));
-            Check::bad(
+            vec![Check::bad(
                 "database",
                 detail,
                 "check the address, the password and the server's log",
-            )
+            )]
         }
     }
 }

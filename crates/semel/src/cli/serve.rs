@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use semel_server::{App, ServeError, Settings};
+use semel_server::{App, ServeError, Settings, Vault};
 use semel_store::lock::DataLock;
 use semel_store::{Location, Options, Store};
 use tokio::net::TcpListener;
@@ -102,7 +102,7 @@ impl Serve {
         start_log(config.text(Name::Log).unwrap_or("info"), self.log_json)?;
         let (data, location) = (config.data()?, config.location()?);
         let flows = self.folder(config)?;
-        let (steps, secrets) = steps::steps(config)?;
+        let (steps, vault) = steps::steps(config, &data)?;
         let settings = settings(config, &data)?;
         let options = Options {
             keep: config.span(Name::Keep)?,
@@ -116,9 +116,10 @@ impl Serve {
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
         let token = token::provide(&store, &data).await?;
-        let (perform, known) = (Arc::new(steps), Arc::clone(&secrets));
+        open_secrets(&vault, &store).await?;
+        let (perform, known) = (Arc::new(steps), Arc::clone(&vault));
         let app = App::new(Arc::clone(&store), settings, perform, known).await?;
-        let folder = flows.map(|path| Folder::new(path, &app, secrets));
+        let folder = flows.map(|path| Folder::new(path, &app, vault));
         if let Some(folder) = &folder {
             folder.deploy().await?;
         }
@@ -138,6 +139,20 @@ impl Serve {
         say!("semel: stopped");
         Ok(0)
     }
+}
+
+/// A server that cannot open its secrets would fail its runs: it does not start.
+async fn open_secrets(vault: &Vault, store: &Store) -> anyhow::Result<()> {
+    let Err(error) = vault.refresh(store).await else {
+        return Ok(());
+    };
+    let fix = error.fix();
+    let why = crate::failure::chain(&error.into());
+    let failure = Failure::failed(format!("nothing is served: {why}"));
+    Err(match fix {
+        Some(fix) => failure.fix(fix).into(),
+        None => failure.into(),
+    })
 }
 
 /// Tells visitors of the directory where to go.

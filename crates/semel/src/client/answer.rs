@@ -38,6 +38,13 @@ impl Call {
         }
     }
 
+    pub(crate) fn post(path: impl Into<String>) -> Call {
+        Call {
+            method: Method::POST,
+            ..Call::get(path)
+        }
+    }
+
     pub(crate) fn delete(path: impl Into<String>) -> Call {
         Call {
             method: Method::DELETE,
@@ -136,6 +143,7 @@ fn fix_of(code: &str) -> Option<&'static str> {
             Some("wait for it (semel runs watch), end it (cancel) or let it go on (resume)")
         }
         "run_over" => Some("semel rerun RUN --plan shows what doing it again would do"),
+        "secret_missing" => Some("semel secrets ls lists them, and where each comes from"),
         "effect_missing" => Some("semel ledger ls lists what is on record"),
         _ => None,
     }

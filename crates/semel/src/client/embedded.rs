@@ -9,8 +9,9 @@ use axum::response::Response;
 use http_body_util::BodyExt as _;
 use hyper::header::CONTENT_TYPE;
 use hyper::{Request, StatusCode};
+use semel_act::SecretSet;
 use semel_ledger::Millis;
-use semel_server::{App, Idle, Settings};
+use semel_server::{App, Idle, KeySource, Settings, Vault};
 use semel_store::lock::DataLock;
 use semel_store::store::random_bytes;
 use semel_store::{Filter, Location, Options, Store};
@@ -37,6 +38,7 @@ pub(super) struct Opening {
     pub(super) data: Option<PathBuf>,
     pub(super) remember: Millis,
     pub(super) keep: Millis,
+    pub(super) keys: KeySource,
 }
 
 impl Embedded {
@@ -46,6 +48,7 @@ impl Embedded {
             data,
             remember,
             keep,
+            keys,
         } = how;
         let options = Options {
             keep,
@@ -63,7 +66,9 @@ impl Embedded {
         };
         // What is started here waits for a server.
         let idle = Arc::new(Idle);
-        let app = App::new(Arc::clone(&store), settings, idle.clone(), idle).await?;
+        // The environment that counts is the server's, not this process's.
+        let vault = Arc::new(Vault::new(Arc::new(SecretSet::default()), keys));
+        let app = App::new(Arc::clone(&store), settings, idle, vault).await?;
         Ok(Embedded {
             router: semel_server::router(app),
             store,

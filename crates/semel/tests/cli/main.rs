@@ -8,6 +8,7 @@
 #![allow(clippy::similar_names, reason = "server and served, token and taken")]
 
 mod backup;
+mod canary;
 mod check;
 mod config;
 mod flows;
@@ -20,6 +21,7 @@ mod once;
 mod overlap;
 mod readme;
 mod runs;
+mod secrets;
 mod serve;
 mod sink;
 mod streams;

@@ -19,9 +19,13 @@ pub(crate) enum Habit {
     Refusing,
     /// Does it, and hangs up without a word.
     Silent,
-    /// Says everything back that it was sent, plainly and in base64, with this status.
+    /// Says everything back that it was sent, in every spelling, with this status; and a secret
+    /// that it was not sent.
     Echoing(&'static str),
 }
+
+/// What a destination says that it has from elsewhere.
+pub(crate) const RUMOUR: &str = "rum0ur-c4nary";
 
 /// What was asked, and a word whenever it is more.
 #[derive(Default)]
@@ -87,26 +91,56 @@ fn attend(stream: &TcpStream, seen: &Seen, habit: &Mutex<Habit>) {
         if !matches!(habit, Habit::Refusing) {
             seen.add(format!("{path} {body}"));
         }
-        let (status, body) = match habit {
-            Habit::Obliging => ("200 OK", r#"{"id":"it-1"}"#.to_owned()),
-            Habit::Refusing => ("422 Unprocessable", r#"{"error":"no"}"#.to_owned()),
+        let (status, headers, body) = match habit {
+            Habit::Obliging => ("200 OK", String::new(), r#"{"id":"it-1"}"#.to_owned()),
+            Habit::Refusing => (
+                "422 Unprocessable",
+                String::new(),
+                r#"{"error":"no"}"#.to_owned(),
+            ),
             Habit::Silent => return,
-            Habit::Echoing(status) => {
-                let whole = format!("{head}{body}");
-                let packed = STANDARD.encode(&whole);
-                let echo = json!({"id": "it-1", "echo": whole, "packed": packed});
-                (status, echo.to_string())
-            }
+            Habit::Echoing(status) => (status, echoed_header(&head), echo(&head, &body)),
         };
         let length = body.len();
         let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+            "HTTP/1.1 {status}\r\n{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         );
         let mut writer = stream;
         if writer.write_all(answer.as_bytes()).is_err() {
             return;
         }
     }
+}
+
+/// All that was sent, in every spelling.
+fn echo(head: &str, body: &str) -> String {
+    let whole = format!("{head}{body}");
+    let packed = |before: &str| STANDARD.encode(format!("{before}{whole}"));
+    let escaped = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
+        other => format!("%{other:02x}"),
+    };
+    let url: String = whole.bytes().map(escaped).collect();
+    let json = json!({"said": whole}).to_string();
+    json!({
+        "error": format!("{RUMOUR} {url}"),
+        "id": "it-1",
+        "echo": whole,
+        "packed": [packed(""), packed("x"), packed("xy")],
+        "url": url,
+        "json": json,
+        "json_in_json": json!({"said": json}).to_string(),
+    })
+    .to_string()
+}
+
+/// Who the sender said it is, back as a header.
+fn echoed_header(head: &str) -> String {
+    let authorization = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("authorization").then_some(value)
+    });
+    authorization.map_or_else(String::new, |value| format!("X-Echo: {value}\r\n"))
 }
 
 /// The head and the body of the next request.

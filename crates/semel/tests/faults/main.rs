@@ -18,6 +18,7 @@ mod killed;
 mod load;
 mod node;
 mod nodes;
+mod secrets;
 mod sink;
 #[path = "../cli/support.rs"]
 #[allow(dead_code, reason = "shared with the tests of the command line")]

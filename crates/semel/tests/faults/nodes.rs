@@ -11,20 +11,24 @@ use crate::told::{Told, stranger};
 const KEYS: usize = 50;
 
 /// Two nodes, the token of the first, and a schema that is theirs.
-struct Pair {
-    home: Home,
-    one: Node,
-    two: Node,
-    token: String,
+pub(crate) struct Pair {
+    pub(crate) home: Home,
+    pub(crate) one: Node,
+    pub(crate) two: Node,
+    pub(crate) token: String,
 }
 
 impl Pair {
     fn start() -> Pair {
-        let home = Home::new();
+        Pair::with(Home::new(), &[])
+    }
+
+    /// With more in the environment of both.
+    pub(crate) fn with(home: Home, more: &[(&str, &str)]) -> Pair {
         let store = store();
-        let one = join(&home, &store, "one");
+        let one = join(&home, &store, "one", more);
         let token = token_in(&home.path("one"));
-        let two = join(&home, &store, "two");
+        let two = join(&home, &store, "two", more);
         Pair {
             home,
             one,
@@ -38,7 +42,7 @@ impl Pair {
     }
 
     /// `semel` against one of the nodes.
-    fn through(&self, node: &Node, words: &[&str]) -> Command {
+    pub(crate) fn through(&self, node: &Node, words: &[&str]) -> Command {
         let mut command = self.home.command(words);
         command
             .env("SEMEL_SERVER", format!("http://{}", node.address))
@@ -58,9 +62,10 @@ fn store() -> String {
     format!("{base}{sign}semel_schema=faults_{process}_{number}")
 }
 
-fn join(home: &Home, store: &str, name: &str) -> Node {
+fn join(home: &Home, store: &str, name: &str, more: &[(&str, &str)]) -> Node {
     let data = home.path(name);
     let mut command = serve(home);
+    command.envs(more.iter().copied());
     command.env("SEMEL_STORE", store).env("SEMEL_DATA", &data);
     let mut node = Node::spawn(home, command, name);
     node.wait_until_serving(&data);

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use semel_act::Secrets;
+use semel_act::Secrets as _;
 use semel_engine::flows::{Compiled, Live};
 use semel_flow::model::{Trigger, Webhook};
 use semel_store::run::ReleaseId;
@@ -16,6 +16,7 @@ use super::verify::Verifier;
 use crate::code::Code;
 use crate::metrics::{EventCounts, Metrics};
 use crate::problem::Problem;
+use crate::vault::Vault;
 
 /// How many doors are kept ready: more than there are hooks, with their former releases.
 const KEPT: usize = 1024;
@@ -57,7 +58,7 @@ pub(crate) struct Door {
 
 /// The doors that are ready.
 pub(crate) struct Doors {
-    secrets: Arc<dyn Secrets>,
+    vault: Arc<Vault>,
     ready: RwLock<HashMap<(ReleaseId, usize), Arc<Door>>>,
 }
 
@@ -69,9 +70,9 @@ impl std::fmt::Debug for Doors {
 }
 
 impl Doors {
-    pub(crate) fn new(secrets: Arc<dyn Secrets>) -> Doors {
+    pub(crate) fn new(vault: Arc<Vault>) -> Doors {
         Doors {
-            secrets,
+            vault,
             ready: RwLock::default(),
         }
     }
@@ -102,11 +103,11 @@ impl Doors {
     }
 
     fn secrets_of(&self, hook: &Hook<'_>) -> Result<Vec<Arc<str>>, Problem> {
-        let names = hook.webhook.verify.secrets.iter();
+        let (secrets, names) = (self.vault.now(), hook.webhook.verify.secrets.iter());
         names
             .map(|name| {
                 let missing = || not_ready(hook, &format!("the secret {} is not set", name.it));
-                self.secrets.secret(&name.it).ok_or_else(missing)
+                secrets.get(&name.it).cloned().ok_or_else(missing)
             })
             .collect()
     }

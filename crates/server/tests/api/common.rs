@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use semel_ledger::{Millis, Time};
-use semel_server::{App, Settings, router, serve, tokens};
+use semel_server::{App, KeySource, Settings, Vault, router, serve, tokens};
 use semel_store::{Location, ManualClock, Options, Store};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tower::ServiceExt;
 
-use crate::outside::{Sink, Vault};
+use crate::outside::{Environment, Sink};
 
 /// 2026-01-01T00:00:00Z
 pub(crate) const START: Time = Time(1_767_225_600_000);
@@ -30,7 +30,7 @@ pub(crate) struct World {
     pub(crate) token: String,
     /// Where steps act.
     pub(crate) sink: Arc<Sink>,
-    pub(crate) vault: Arc<Vault>,
+    pub(crate) environment: Arc<Environment>,
 }
 
 /// An answer, read whole.
@@ -97,9 +97,14 @@ impl World {
         let store = Store::open(location, options).await.unwrap();
         let store = Arc::new(store);
         let (token, _) = tokens::issue(&store, "tests").await.unwrap();
-        let (sink, vault) = (Arc::new(Sink::default()), Arc::new(Vault::default()));
-        let (perform, secrets) = (Arc::clone(&sink), Arc::clone(&vault));
-        let app = App::new(Arc::clone(&store), settings, perform, secrets);
+        let (sink, environment) = (Arc::default(), Arc::<Environment>::default());
+        let keys = match &settings.data {
+            Some(data) => KeySource::own(data),
+            None => KeySource::given(&"5e".repeat(32), "the test").unwrap(),
+        };
+        let vault = Arc::new(Vault::new(environment.clone(), keys));
+        let perform: Arc<Sink> = Arc::clone(&sink);
+        let app = App::new(Arc::clone(&store), settings, perform, vault);
         let app = app.await.unwrap();
         let router = router(Arc::clone(&app));
         World {
@@ -109,7 +114,7 @@ impl World {
             router,
             token,
             sink,
-            vault,
+            environment,
         }
     }
 

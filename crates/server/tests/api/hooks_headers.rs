@@ -45,7 +45,7 @@ async fn github(world: &World, more: &[(&str, &str)]) -> crate::common::Answer {
 #[tokio::test]
 async fn a_flow_sees_the_headers_that_it_names_and_no_others_are_kept() {
     let world = Working::new().await;
-    world.vault.put("GITHUB", "hush");
+    world.environment.put("GITHUB", "hush");
     world.deploy(GITHUB).await;
     let push = [("x-github-event", "push"), ("x-github-delivery", "g-1")];
     let answer = github(&world, &push).await;
@@ -77,7 +77,7 @@ async fn a_flow_sees_the_headers_that_it_names_and_no_others_are_kept() {
 #[tokio::test]
 async fn a_repeated_run_has_the_headers_and_one_by_hand_has_none() {
     let world = Working::new().await;
-    world.vault.put("GITHUB", "hush");
+    world.environment.put("GITHUB", "hush");
     world.deploy(GITHUB).await;
     let issues = [("x-github-event", "issues"), ("x-github-delivery", "g-1")];
     let run = run_of(&github(&world, &issues).await);
@@ -163,7 +163,7 @@ async fn a_flow_that_would_keep_a_credential_is_not_deployed() {
 #[tokio::test]
 async fn what_people_do_in_slack_is_taken_in_silence() {
     let world = World::new().await;
-    world.vault.put("SLACK", "hush");
+    world.environment.put("SLACK", "hush");
     world
         .deploy(
             "\

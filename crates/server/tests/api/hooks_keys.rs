@@ -71,7 +71,7 @@ async fn somebody_who_sets_the_clock_shuts_no_sender_out() {
     let hour = 3_600;
     for moved in [hour, -hour, 366 * 24 * hour, -366 * 24 * hour] {
         let world = World::new().await;
-        world.vault.put("STRIPE", "hush");
+        world.environment.put("STRIPE", "hush");
         world.deploy(crate::hooks_signed::SIGNED).await;
         let lease = json!({"lease":"10m"});
         world.granted("/v1/guard/s/k", lease).await;

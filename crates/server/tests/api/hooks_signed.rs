@@ -30,7 +30,7 @@ pub(crate) fn signature(secret: &str, time: i64, body: &str) -> String {
 #[tokio::test]
 async fn signatures() {
     let world = World::new().await;
-    world.vault.put("STRIPE", "whsec_a");
+    world.environment.put("STRIPE", "whsec_a");
     world.deploy(SIGNED).await;
     let body = r#"{"id":"evt_1","created":1767225600}"#;
     let now = START.0 / 1000;
@@ -123,9 +123,9 @@ async fn a_hook_without_its_secret_lets_nobody_in_and_a_new_secret_counts_at_onc
     refused(&world, &answer, "503 hook_not_ready", "no secret").await;
     assert!(!answer.text().contains("STRIPE"), "{}", answer.text());
     assert_eq!(answer.header("retry-after"), "30");
-    world.vault.put("STRIPE", "");
+    world.environment.put("STRIPE", "");
     refused(&world, &deliver("").await, "503 hook_not_ready", "empty").await;
-    world.vault.put("STRIPE", "old");
+    world.environment.put("STRIPE", "old");
     refused(
         &world,
         &deliver("new").await,
@@ -133,18 +133,18 @@ async fn a_hook_without_its_secret_lets_nobody_in_and_a_new_secret_counts_at_onc
         "old",
     )
     .await;
-    world.vault.put("STRIPE", "new");
+    world.environment.put("STRIPE", "new");
     assert_eq!(deliver("new").await.status, 202);
     let old = deliver("old").await;
     assert_eq!(old.gist(), "401 signature_refused", "replaced");
-    world.vault.remove("STRIPE");
+    world.environment.remove("STRIPE");
     assert_eq!(deliver("new").await.gist(), "503 hook_not_ready");
 }
 
 #[tokio::test]
 async fn slack_is_answered_its_challenge_only_if_it_is_slack() {
     let world = World::new().await;
-    world.vault.put("SLACK", "hush");
+    world.environment.put("SLACK", "hush");
     let source = SIGNED.replace("stripe", "slack").replace("STRIPE", "SLACK");
     world.deploy(&source).await;
     let body = r#"{"type":"url_verification","challenge":"say this"}"#;

@@ -28,6 +28,7 @@ mod outside;
 mod overlap;
 mod proofs;
 mod runs;
+mod secrets;
 mod trigger;
 mod watching;
 mod working;

@@ -1,10 +1,10 @@
 //! The world outside: a destination that counts what reaches it, and secrets.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use semel_act::{
-    Answer, Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace,
+    Answer, Failure, FailureClass, Outcome, Perform, Performing, SecretSet, Secrets, Task, Trace,
 };
 use semel_flow::Value;
 use tokio::sync::watch;
@@ -101,20 +101,24 @@ impl Perform for Sink {
 
 /// Secrets by name.
 #[derive(Debug, Default)]
-pub(crate) struct Vault(Mutex<HashMap<String, Arc<str>>>);
+pub(crate) struct Environment(Mutex<SecretSet>);
 
-impl Vault {
+impl Environment {
     pub(crate) fn put(&self, name: &str, value: &str) {
-        self.0.lock().unwrap().insert(name.to_owned(), value.into());
+        let mut set = self.0.lock().unwrap();
+        *set = SecretSet::from_iter([(name, value)]).over(&set);
     }
 
     pub(crate) fn remove(&self, name: &str) {
-        self.0.lock().unwrap().remove(name);
+        let mut set = self.0.lock().unwrap();
+        let rest = set.iter().filter(|(other, _)| &***other != name);
+        let rest = rest.map(|(name, value)| (Arc::clone(name), Arc::clone(value)));
+        *set = rest.collect();
     }
 }
 
-impl Secrets for Vault {
-    fn secret(&self, name: &str) -> Option<Arc<str>> {
-        self.0.lock().unwrap().get(name).cloned()
+impl Secrets for Environment {
+    fn now(&self) -> SecretSet {
+        self.0.lock().unwrap().clone()
     }
 }

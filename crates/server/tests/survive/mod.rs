@@ -10,8 +10,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use semel_act::{Outcome, Perform, Performing, Secrets, Task, Trace};
-use semel_server::{App, Settings, router, tokens};
+use semel_act::{Outcome, Perform, Performing, SecretSet, Task, Trace};
+use semel_server::{App, Settings, Vault, router, tokens};
 use semel_store::{Location, Options, Store};
 use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
@@ -90,8 +90,9 @@ async fn served() -> Router {
     let store = Store::open(&Location::Memory, Options::default()).await;
     let store = Arc::new(store.expect("a store"));
     let (token, _) = tokens::issue(&store, "survive").await.expect("a token");
-    let outside = Arc::new(Outside);
-    let app = App::new(store, Settings::default(), outside.clone(), outside);
+    let secrets = SecretSet::from_iter([("S", SECRET)]);
+    let vault = Arc::new(Vault::of(Arc::new(secrets)));
+    let app = App::new(store, Settings::default(), Arc::new(Outside), vault);
     let router = router(app.await.expect("a server"));
     for (preset, _) in PRESETS {
         let proof = match preset {
@@ -115,7 +116,7 @@ async fn served() -> Router {
     router
 }
 
-/// The world outside: nothing is done there, and every secret is the same.
+/// The world outside: nothing is done there.
 #[derive(Debug)]
 struct Outside;
 
@@ -127,11 +128,5 @@ impl Perform for Outside {
                 evidence: None,
             }
         })
-    }
-}
-
-impl Secrets for Outside {
-    fn secret(&self, _: &str) -> Option<Arc<str>> {
-        Some(SECRET.into())
     }
 }

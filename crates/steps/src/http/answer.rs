@@ -9,8 +9,9 @@ use semel_flow::Value;
 use semel_flow::value::Map;
 use std::sync::Arc;
 
-use super::plan::{Message, Terms};
+use super::plan::Message;
 use crate::outgoing::Reply;
+use crate::secrets::Redactor;
 
 /// How deeply a JSON answer may nest and still be more than text: what is kept around it must fit
 /// the ledger's own limit too.
@@ -18,24 +19,20 @@ const MAX_DEPTH: usize = 48;
 /// How much of an answer a message repeats.
 const EXCERPT_CHARS: usize = 200;
 
-/// An answer as expressions see it, without the request's secrets.
-pub(super) fn made(reply: &Reply, message: &Message, terms: &Terms) -> Answer {
+/// An answer as expressions see it.
+pub(super) fn made(reply: &Reply, message: &Message) -> Answer {
     let body = match &reply.body {
-        Ok(bytes) => terms.redactor.value(body(&reply.headers, bytes)),
+        Ok(bytes) => body(&reply.headers, bytes),
         Err(_) => Value::Null,
     };
-    let headers = terms.redactor.value(headers(&reply.headers));
     let url = if message.private_url {
         format!("{}/***", message.target.origin)
     } else {
-        terms
-            .redactor
-            .text(&message.target.to_string())
-            .into_owned()
+        message.target.to_string()
     };
     let names = Value::map([
         ("body", body.clone()),
-        ("headers", headers),
+        ("headers", headers(&reply.headers)),
         ("status", Value::Int(reply.status.as_u16().into())),
         ("url", Value::Text(url.into())),
     ]);
@@ -95,11 +92,13 @@ fn depth(value: &Value) -> usize {
 }
 
 /// The beginning of an answer's body, on one line, for people.
-pub(super) fn excerpt(answer: &Answer) -> String {
+pub(super) fn excerpt(answer: &Answer, redactor: &Redactor) -> String {
     if answer.result == Value::Null {
         return String::new();
     }
-    let text = answer.result.shown();
+    let shown = answer.result.shown();
+    // Before it is cut: half a secret would not be recognised.
+    let text = redactor.text(&shown);
     let mut line: String = text
         .chars()
         .take(EXCERPT_CHARS)

@@ -20,7 +20,7 @@ pub(super) struct Body {
 const KINDS: [&str; 4] = ["json", "form", "multipart", "body"];
 
 /// The one body that the fields give, if they give one.
-pub(super) fn read(reader: &mut Reader<'_>, input: &Value) -> Read<Body> {
+pub(super) fn read(reader: &Reader, input: &Value) -> Read<Body> {
     let mut given = KINDS
         .into_iter()
         .filter_map(|kind| Some((kind, input.get(kind)?)));
@@ -50,7 +50,7 @@ pub(super) fn read(reader: &mut Reader<'_>, input: &Value) -> Read<Body> {
     })
 }
 
-fn json(reader: &mut Reader<'_>, value: &Value) -> Read<Vec<u8>> {
+fn json(reader: &Reader, value: &Value) -> Read<Vec<u8>> {
     if !is_sealed(value) {
         return Ok(value.to_json().into_bytes());
     }
@@ -62,7 +62,7 @@ fn json(reader: &mut Reader<'_>, value: &Value) -> Read<Vec<u8>> {
     Ok(filled.to_json().into_bytes())
 }
 
-fn form(reader: &mut Reader<'_>, value: &Value) -> Read<Vec<u8>> {
+fn form(reader: &Reader, value: &Value) -> Read<Vec<u8>> {
     let mut text = String::new();
     for (name, value) in reader.pairs("form", value)? {
         if !text.is_empty() {
@@ -76,11 +76,7 @@ fn form(reader: &mut Reader<'_>, value: &Value) -> Read<Vec<u8>> {
 }
 
 /// Text goes as it is, anything else as JSON.
-fn raw(
-    reader: &mut Reader<'_>,
-    value: &Value,
-    content_type: Option<&Value>,
-) -> Read<(Vec<u8>, String)> {
+fn raw(reader: &Reader, value: &Value, content_type: Option<&Value>) -> Read<(Vec<u8>, String)> {
     let bytes = match value {
         Value::List(_) | Value::Map(_) => json(reader, value)?,
         plain => reader.text("body", plain)?.unwrap_or_default().into_bytes(),
@@ -101,7 +97,7 @@ struct Part {
     content: Vec<u8>,
 }
 
-fn multipart(reader: &mut Reader<'_>, value: &Value) -> Read<(Vec<u8>, String)> {
+fn multipart(reader: &Reader, value: &Value) -> Read<(Vec<u8>, String)> {
     let Value::List(items) = value else {
         return Err(wrong_kind("multipart", value, "a list of parts"));
     };
@@ -133,11 +129,11 @@ fn multipart(reader: &mut Reader<'_>, value: &Value) -> Read<(Vec<u8>, String)> 
     Ok((bytes, format!("multipart/form-data; boundary={boundary}")))
 }
 
-fn part(reader: &mut Reader<'_>, field: &str, value: &Value) -> Read<Part> {
+fn part(reader: &Reader, field: &str, value: &Value) -> Read<Part> {
     let Value::Map(members) = value else {
         return Err(wrong_kind(field, value, "a part with name and value"));
     };
-    let mut text = |name: &str| match members.get(name) {
+    let text = |name: &str| match members.get(name) {
         Some(value) => reader.text(&format!("{field}.{name}"), value),
         None => Ok(None),
     };
@@ -190,10 +186,10 @@ mod tests {
 
     fn made(input: &str) -> Read<(String, String)> {
         let secrets = EnvSecrets::default();
-        let mut reader = Reader {
+        let reader = Reader {
             filler: Filler::new(&secrets),
         };
-        let body = read(&mut reader, &Value::read(input.as_bytes()).expect(input))?;
+        let body = read(&reader, &Value::read(input.as_bytes()).expect(input))?;
         let text = String::from_utf8(body.bytes.into()).expect("text");
         Ok((body.content_type.unwrap_or_default(), text))
     }

@@ -82,13 +82,13 @@ pub(super) fn wrong_kind(
 }
 
 /// Reads values and puts secrets in.
-pub(super) struct Reader<'s> {
-    pub(super) filler: Filler<'s>,
+pub(super) struct Reader {
+    pub(super) filler: Filler,
 }
 
-impl Reader<'_> {
+impl Reader {
     /// Text to be sent; `None` for null.
-    pub(super) fn text(&mut self, field: &str, value: &Value) -> Read<Option<String>> {
+    pub(super) fn text(&self, field: &str, value: &Value) -> Read<Option<String>> {
         match value {
             Value::Null => Ok(None),
             Value::Sealed(pieces) => {
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     /// Text that must be there.
-    pub(super) fn some_text(&mut self, field: &'static str, value: Option<&Value>) -> Read<String> {
+    pub(super) fn some_text(&self, field: &'static str, value: Option<&Value>) -> Read<String> {
         let text = match value {
             Some(value) => self.text(field, value)?,
             None => None,
@@ -113,7 +113,7 @@ impl Reader<'_> {
     }
 
     /// Names with text or lists of text, in order; null is left out.
-    pub(super) fn pairs(&mut self, field: &str, value: &Value) -> Read<Vec<(String, String)>> {
+    pub(super) fn pairs(&self, field: &str, value: &Value) -> Read<Vec<(String, String)>> {
         let Value::Map(members) = value else {
             return Err(wrong_kind(field, value, "names with values"));
         };

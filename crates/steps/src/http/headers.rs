@@ -10,7 +10,7 @@ use super::fields::{FieldError, Read, Reader, header_name, header_value, wrong_k
 use super::plan::Message;
 use crate::secrets::is_sealed;
 
-pub(super) fn given(reader: &mut Reader<'_>, input: &Value, message: &mut Message) -> Read<()> {
+pub(super) fn given(reader: &Reader, input: &Value, message: &mut Message) -> Read<()> {
     let Some(headers) = input.get("headers") else {
         return Ok(());
     };
@@ -33,11 +33,7 @@ pub(super) fn given(reader: &mut Reader<'_>, input: &Value, message: &mut Messag
     Ok(())
 }
 
-pub(super) fn authorization(
-    reader: &mut Reader<'_>,
-    input: &Value,
-    message: &mut Message,
-) -> Read<()> {
+pub(super) fn authorization(reader: &Reader, input: &Value, message: &mut Message) -> Read<()> {
     let (field, text) = match (input.get("basic"), input.get("bearer")) {
         (None, None) => return Ok(()),
         (Some(_), Some(_)) => {
@@ -69,7 +65,7 @@ pub(super) fn authorization(
 }
 
 pub(super) fn idempotency(
-    reader: &mut Reader<'_>,
+    reader: &Reader,
     settings: &Value,
     key: Option<&Key>,
     headers: &mut HeaderMap,

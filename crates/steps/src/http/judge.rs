@@ -29,8 +29,8 @@ pub(super) fn only_looks(class: Class) -> bool {
 }
 
 /// Of a request that got no answer.
-pub(super) fn unanswered(trouble: &Trouble, terms: &Terms) -> Outcome {
-    let message = terms.redactor.text(&trouble.to_string()).into_owned();
+pub(super) fn unanswered(trouble: &Trouble) -> Outcome {
+    let message = trouble.to_string();
     match trouble {
         Trouble::Unsent(unsent) if unsent.is_permanent() => {
             failed(FailureClass::Permanent, message)
@@ -72,20 +72,18 @@ fn word(reply: &Reply, method: &Method, class: Class, expect: Option<&[u16]>) ->
 
 /// Of a request that was answered.
 pub(super) fn answered(reply: &Reply, message: &Message, terms: &Terms, class: Class) -> Outcome {
-    let answer = answer::made(reply, message, terms);
+    let answer = answer::made(reply, message);
     let word = word(reply, &message.method, class, terms.expect.as_deref());
     if let (Word::Happened, Err(lost)) = (&word, &reply.body) {
         return unreadable(lost, reply.status, answer, class);
     }
     let told = || {
         let Message { method, target, .. } = message;
-        let text = format!(
-            "{method} {} answered {}{}",
-            target.origin,
-            reply.status,
-            answer::excerpt(&answer)
-        );
-        terms.redactor.text(&text).into_owned()
+        let excerpt = answer::excerpt(&answer, &terms.redactor);
+        format!(
+            "{method} {} answered {}{excerpt}",
+            target.origin, reply.status
+        )
     };
     let (class, retry_after) = match word {
         Word::Happened => return Outcome::Done(answer),

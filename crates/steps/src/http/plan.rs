@@ -101,10 +101,10 @@ pub(super) fn read(task: &Task, secrets: &dyn Secrets) -> Read<(Message, Terms)>
             field: field.as_ref().to_owned(),
         });
     }
-    let mut reader = Reader {
+    let reader = Reader {
         filler: Filler::new(secrets),
     };
-    let message = message(&mut reader, &task.input, task.key.as_ref())?;
+    let message = message(&reader, &task.input, task.key.as_ref())?;
     let total = Duration::from_millis(task.timeout.0);
     let mut terms = terms(&task.input, &message.method, total)?;
     terms.redactor = reader.filler.redactor();
@@ -114,7 +114,7 @@ pub(super) fn read(task: &Task, secrets: &dyn Secrets) -> Read<(Message, Terms)>
     Ok((message, terms))
 }
 
-fn message(reader: &mut Reader<'_>, input: &Value, key: Option<&Key>) -> Read<Message> {
+fn message(reader: &Reader, input: &Value, key: Option<&Key>) -> Read<Message> {
     let (method, field, url) = destination(input)?;
     let text = reader.some_text(field, Some(url))?;
     let mut target = Target::parse(&text).map_err(|source| FieldError::Url { field, source })?;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use semel_act::Secrets;
+use semel_act::{SecretSet, Secrets};
 
 const PREFIX: &str = "SEMEL_SECRET_";
 const FILE: &str = "_FILE";
@@ -39,15 +39,9 @@ pub enum SecretsError {
 }
 
 /// Secrets from the environment.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct EnvSecrets {
-    values: HashMap<String, Arc<str>>,
-}
-
-impl std::fmt::Debug for EnvSecrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.values.keys()).finish()
-    }
+    set: SecretSet,
 }
 
 impl EnvSecrets {
@@ -58,7 +52,7 @@ impl EnvSecrets {
     pub fn read(
         variables: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<EnvSecrets, SecretsError> {
-        let mut secrets = EnvSecrets::default();
+        let mut values: HashMap<String, Arc<str>> = HashMap::new();
         for (variable, value) in variables {
             let Some(variable) = variable.to_str() else {
                 continue;
@@ -70,13 +64,14 @@ impl EnvSecrets {
                 Some(name) => (name, of_file(variable, value.into())?),
                 None => (name, of_value(variable, value)?),
             };
-            if secrets.values.insert(name.to_owned(), value).is_some() {
+            if values.insert(name.to_owned(), value).is_some() {
                 return Err(SecretsError::Both {
                     name: name.to_owned(),
                 });
             }
         }
-        Ok(secrets)
+        let set = values.into_iter().collect();
+        Ok(EnvSecrets { set })
     }
 }
 
@@ -100,8 +95,8 @@ fn of_file(variable: &str, path: PathBuf) -> Result<Arc<str>, SecretsError> {
 }
 
 impl Secrets for EnvSecrets {
-    fn secret(&self, name: &str) -> Option<Arc<str>> {
-        self.values.get(name).cloned()
+    fn now(&self) -> SecretSet {
+        self.set.clone()
     }
 }
 

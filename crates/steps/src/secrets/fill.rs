@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semel_act::Secrets;
+use semel_act::{SecretSet, Secrets};
 use semel_flow::Value;
 use semel_flow::value::{Map, Piece};
 
@@ -10,44 +10,40 @@ use super::Redactor;
 
 /// There is no secret of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no secret {name}; set SEMEL_SECRET_{name}")]
+#[error("there is no secret {name}; set it with: semel secrets set {name}")]
 pub(crate) struct MissingSecret {
     name: Arc<str>,
 }
 
-/// Puts secrets in and remembers which.
-pub(crate) struct Filler<'s> {
-    secrets: &'s dyn Secrets,
-    used: Vec<Arc<str>>,
+/// Puts secrets in, all of one set.
+pub(crate) struct Filler {
+    secrets: SecretSet,
 }
 
-impl<'s> Filler<'s> {
-    pub(crate) fn new(secrets: &'s dyn Secrets) -> Filler<'s> {
+impl Filler {
+    /// With the secrets as they are at this moment.
+    pub(crate) fn new(secrets: &dyn Secrets) -> Filler {
         Filler {
-            secrets,
-            used: Vec::new(),
+            secrets: secrets.now(),
         }
     }
 
     /// What must not come back.
     pub(crate) fn redactor(&self) -> Redactor {
-        Redactor::new(&self.used)
+        self.secrets.redactor().clone()
     }
 
     /// The text that pieces stand for.
-    pub(crate) fn text(&mut self, pieces: &[Piece]) -> Result<String, MissingSecret> {
+    pub(crate) fn text(&self, pieces: &[Piece]) -> Result<String, MissingSecret> {
         let mut text = String::new();
         for piece in pieces {
             match piece {
                 Piece::Plain(plain) => text.push_str(plain),
                 Piece::Secret(name) => {
-                    let value = self.secrets.secret(name).ok_or_else(|| MissingSecret {
+                    let value = self.secrets.get(name).ok_or_else(|| MissingSecret {
                         name: Arc::clone(name),
                     })?;
-                    text.push_str(&value);
-                    if !self.used.contains(&value) {
-                        self.used.push(value);
-                    }
+                    text.push_str(value);
                 }
             }
         }
@@ -55,7 +51,7 @@ impl<'s> Filler<'s> {
     }
 
     /// The value with every secret in it put in.
-    pub(crate) fn value(&mut self, value: &Value) -> Result<Value, MissingSecret> {
+    pub(crate) fn value(&self, value: &Value) -> Result<Value, MissingSecret> {
         Ok(match value {
             Value::Sealed(pieces) => Value::Text(self.text(pieces)?.into()),
             Value::List(items) => {

@@ -11,11 +11,11 @@ mod secrets;
 mod sink;
 mod tls;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use semel_act::{Outcome, Perform as _, Secrets, Task, Trace};
+use semel_act::{Outcome, Perform as _, SecretSet, Task, Trace};
 use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
 use semel_flow::value::Piece;
@@ -39,21 +39,11 @@ impl Trace for Sent {
     }
 }
 
-/// Secrets that a test made up.
-#[derive(Default)]
-struct Fixed(HashMap<&'static str, &'static str>);
-
-impl Secrets for Fixed {
-    fn secret(&self, name: &str) -> Option<Arc<str>> {
-        self.0.get(name).map(|value| (*value).into())
-    }
-}
-
 fn settings() -> Settings {
-    let secrets = Fixed(HashMap::from([
+    let secrets = SecretSet::from_iter([
         ("TOKEN", "s3cret-t0ken/+"),
         ("URL", "http://127.0.0.1/hidden"),
-    ]));
+    ]);
     Settings {
         rules: OutgoingRules::parse("127.0.0.1/32").expect("a range"),
         ..Settings::new(Arc::new(secrets))

@@ -1,20 +1,20 @@
 //! What each service is sent, and what is known after its answer.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use semel_act::Task;
+use semel_act::{SecretSet, Task};
 use semel_flow::Value;
 use semel_flow::model::{Act, Class, Kind};
 use semel_steps::{NotifySettings, Settings, Steps};
 
 use crate::sink::{Manner, Sink, answer};
-use crate::{Fixed, message, perform, result, sealed, settings, task, word};
+use crate::{message, perform, result, sealed, settings, task, word};
 
 /// Steps whose secret `HOOK` is an address of the sink, with a channel `ops` that goes there.
 fn steps(sink: &Sink) -> Steps {
-    let hook: &'static str = sink.url("/hook").leak();
-    let secrets = Fixed(HashMap::from([("HOOK", hook), ("BOT", "xoxb-s3cret")]));
+    let hook = sink.url("/hook");
+    let secrets = SecretSet::from_iter([("HOOK", hook.as_str()), ("BOT", "xoxb-s3cret")]);
     let ops = sealed(Value::map([("discord", Value::text("{{HOOK}}"))]));
     Steps::new(Settings {
         secrets: Arc::new(secrets),

@@ -11,6 +11,7 @@ use crate::node::NodeState;
 use crate::query::{Filter, Page, ReceiptFilter, Tally};
 use crate::receipt::Receipt;
 use crate::record::{Record, Turn};
+use crate::secret::Sealed;
 use crate::token::Token;
 
 impl Memory {
@@ -93,6 +94,14 @@ impl Memory {
         let mut tokens = self.world().tokens.clone();
         tokens.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         Ok(tokens)
+    }
+
+    pub(crate) async fn secrets(&self) -> Result<Vec<Sealed>, StoreError> {
+        Ok(self.world().secrets.all.values().cloned().collect())
+    }
+
+    pub(crate) async fn secrets_revision(&self) -> Result<i64, StoreError> {
+        Ok(self.world().secrets.revision)
     }
 
     pub(crate) async fn nodes(&self) -> Result<Vec<NodeState>, StoreError> {

@@ -11,7 +11,7 @@ use super::ask::{By, Other};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::writer::Line;
-use super::{advance, nodes, releases, runs};
+use super::{advance, nodes, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::run::{Advance, RunId};
 
@@ -87,6 +87,9 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
         Change::Release(change) => Answer::Released(releases::change(line, change, now).await?),
         Change::Cursor(change) => Answer::Moved(releases::move_cursor(line, change).await?),
         Change::Node(change) => Answer::Node(nodes::change_node(&line.session, change, now).await?),
+        Change::Secret(change) => {
+            Answer::Secret(secrets::change(&line.session, change, now).await?)
+        }
         Change::Token(change) => {
             Answer::Token(nodes::change_token(&line.session, change, now).await?)
         }

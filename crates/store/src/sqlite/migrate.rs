@@ -8,9 +8,10 @@ use crate::error::OpenError;
 /// `SEML`, so that `file` and other tools can tell whose database it is.
 const APPLICATION: i64 = 0x5345_4D4C;
 
-const MIGRATIONS: [(i64, &str); 2] = [
+const MIGRATIONS: [(i64, &str); 3] = [
     (1, include_str!("migrations/0001_ledger.sql")),
     (2, include_str!("migrations/0002_runs.sql")),
+    (3, include_str!("migrations/0003_secrets.sql")),
 ];
 
 /// The newest schema that this version knows.

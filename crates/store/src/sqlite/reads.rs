@@ -10,12 +10,13 @@ use semel_ledger::{Cause, EffectId, State, Time, Transition, Verdict};
 use super::conditions::{effect_conditions, receipt_conditions};
 use super::failure::classify;
 use super::row::{self, COLUMNS, NAMES, numbered};
-use super::{Ask, Sqlite, blobs, effects, locked, nodes};
+use super::{Ask, Sqlite, blobs, effects, locked, nodes, secrets};
 use crate::error::StoreError;
 use crate::node::NodeState;
 use crate::query::{Filter, Page, ReceiptFilter, Tally};
 use crate::receipt::{Receipt, ReceiptId, refusal_named};
 use crate::record::{Record, Turn};
+use crate::secret::Sealed;
 use crate::store::Context;
 use crate::token::Token;
 
@@ -155,6 +156,14 @@ impl Sqlite {
 
     pub(crate) async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         self.ask_at_length(nodes::tokens).await
+    }
+
+    pub(crate) async fn secrets(&self) -> Result<Vec<Sealed>, StoreError> {
+        self.ask_at_length(secrets::all).await
+    }
+
+    pub(crate) async fn secrets_revision(&self) -> Result<i64, StoreError> {
+        self.readers.ask(false, secrets::revision)
     }
 
     pub(crate) async fn nodes(&self) -> Result<Vec<NodeState>, StoreError> {

@@ -11,7 +11,7 @@ use super::effects::{Batch, Statements};
 use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
-use super::{Ask, blobs, mail, nodes, receipts, releases, runs};
+use super::{Ask, blobs, mail, nodes, receipts, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
@@ -208,6 +208,7 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
             Answer::Written
         }
         Change::Token(change) => Answer::Token(nodes::change_token(connection, change, now)?),
+        Change::Secret(change) => Answer::Secret(secrets::change(connection, &change, now)?),
         Change::Node(change) => Answer::Node(nodes::change(connection, change, now)?),
         Change::Receipts(receipts) => {
             receipts::write(batch, &receipts)?;

@@ -9,6 +9,7 @@ use crate::node::NodeState;
 use crate::query::{Filter, MAX_PAGE, Page, ReceiptFilter, Tally};
 use crate::receipt::Receipt;
 use crate::record::{Record, Turn};
+use crate::secret::Sealed;
 use crate::token::Token;
 
 impl Store {
@@ -90,6 +91,22 @@ impl Store {
     /// [`StoreError`] if the store could not.
     pub async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
         backend!(self, tokens())
+    }
+
+    /// All secrets, sealed, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn secrets(&self) -> Result<Vec<Sealed>, StoreError> {
+        backend!(self, secrets())
+    }
+
+    /// Grows whenever a secret changes.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn secrets_revision(&self) -> Result<i64, StoreError> {
+        backend!(self, secrets_revision())
     }
 
     /// All nodes that have not left.

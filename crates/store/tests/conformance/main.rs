@@ -45,6 +45,7 @@ mod run_histories;
 mod run_lists;
 mod run_storms;
 mod runs;
+mod secrets;
 mod settle;
 mod starts;
 mod storms;

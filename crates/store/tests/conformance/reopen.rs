@@ -1,6 +1,7 @@
 //! What outlives the process, and what a closed store answers.
 
 use semel_ledger::{Decision, Outcome, Time, Verdict};
+use semel_store::secret::SecretChange;
 use semel_store::token::TokenChange;
 use semel_store::{BlobRef, Change, Filter, ReceiptFilter, Record, StoreError, Token, Turn};
 
@@ -28,7 +29,10 @@ async fn everything(world: &World) -> (Vec<(Record, Vec<Turn>)>, String) {
     let tallies = world.store.tallies(Time(0)).await.expect("tallies");
     let tokens = world.store.tokens().await.expect("tokens");
     let nodes = world.store.nodes().await.expect("nodes");
-    let rest = format!("{receipts:#?}\n{tallies:#?}\n{tokens:#?}\n{nodes:#?}");
+    let secrets = world.store.secrets().await.expect("secrets");
+    let revision = world.store.secrets_revision().await.expect("a number");
+    let rest =
+        format!("{receipts:#?}\n{tallies:#?}\n{tokens:#?}\n{nodes:#?}\n{secrets:#?}{revision}");
     (records, rest)
 }
 
@@ -59,6 +63,12 @@ async fn everything_is_found_again(mut world: World) {
     let changes = vec![
         Change::Token(TokenChange::Add(token)),
         Change::Blob(b"kept".to_vec()),
+        Change::Secret(SecretChange::Set {
+            name: "A".into(),
+            key: [1; 8],
+            bytes: vec![0, 255, 7],
+            by: Some("ada".into()),
+        }),
     ];
     world.store.commit(changes).await.expect("answers");
 

@@ -10,6 +10,7 @@ use semel_ledger::{
     Claim, Command, Decision, Digest, Fence, Fingerprint, Millis, OnUnknown, Outcome, Owner,
     Process, State, Time,
 };
+use semel_store::secret::SecretChange;
 use semel_store::token::TokenChange;
 use semel_store::{
     Answer, Change, Content, EffectChange, Filter, Location, ManualClock, Options, Page,
@@ -115,6 +116,27 @@ fn change() -> impl Strategy<Value = EffectChange> {
     })
 }
 
+/// One of the things that can happen to one of a few secrets.
+fn secret((what, which, content): (u8, u8, u8)) -> Change {
+    let name: Box<str> = format!("S{which}").into();
+    let (key, bytes) = ([content; 8], vec![content]);
+    Change::Secret(match what {
+        0 => SecretChange::Set {
+            name,
+            key,
+            bytes,
+            by: None,
+        },
+        1 => SecretChange::Remove { name },
+        _ => SecretChange::Reseal {
+            name,
+            was: bytes,
+            key,
+            becomes: vec![content + 1],
+        },
+    })
+}
+
 fn act() -> impl Strategy<Value = Act> {
     let token = |n: u8| Token {
         id: format!("tok_{n}"),
@@ -128,6 +150,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => prop::collection::vec(any::<u8>(), 0..9).prop_map(Change::Blob),
         1 => (0u8..3).prop_map(move |n| Change::Token(TokenChange::Add(token(n)))),
         1 => (0u8..3).prop_map(|n| Change::Token(TokenChange::Revoke { id: format!("tok_{n}") })),
+        1 => (0u8..3, 0u8..3, 0u8..3).prop_map(secret),
     ];
     prop_oneof![
         4 => prop::collection::vec(any, 1..6).prop_map(Act::Commit),
@@ -226,6 +249,10 @@ async fn whole(store: &Store) -> Vec<String> {
     }
     lines.push(format!("{:?}", store.tallies(Time(0)).await.unwrap()));
     lines.push(format!("{:?}", store.tokens().await.unwrap()));
+    let revision = store.secrets_revision().await.unwrap();
+    for sealed in store.secrets().await.unwrap() {
+        lines.push(format!("{revision} {sealed:?} {:?}", sealed.bytes));
+    }
     lines
 }
 

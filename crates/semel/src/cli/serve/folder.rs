@@ -165,7 +165,7 @@ impl Folder {
             if self.secrets.secret(&secret).is_none() {
                 let name = file.name();
                 say!(
-                    "semel: warning: {name} needs the secret {secret}, which is not there: set SEMEL_SECRET_{secret}, or SEMEL_SECRET_{secret}_FILE to the file that holds it"
+                    "semel: warning: {name} needs the secret {secret}, which is not there: semel secrets set {secret}, or SEMEL_SECRET_{secret}_FILE with the file that holds it"
                 );
             }
         }

@@ -1,30 +1,32 @@
 //! How steps act on the world from this process: which addresses they may reach, how hard each
 //! destination may be pressed, where secrets come from.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use semel_act::Secrets;
 use semel_flow::Value;
 use semel_flow::value::Piece;
+use semel_server::Vault;
 use semel_steps::{EnvSecrets, LimitSettings, NotifySettings, OutgoingRules, Settings, Steps};
 
 use crate::config::{Config, Name, OTHERS, Origin, Place};
 use crate::failure::Failure;
+use crate::keys;
 
 /// The steps with the settings in force, and the secrets they use.
-pub(super) fn steps(config: &Config) -> anyhow::Result<(Steps, Arc<dyn Secrets>)> {
+pub(super) fn steps(config: &Config, data: &Path) -> anyhow::Result<(Steps, Arc<Vault>)> {
     let secrets = EnvSecrets::read(std::env::vars_os()).map_err(|error| {
         let why = std::error::Error::source(&error).map(|why| format!(": {why}"));
         Failure::usage(format!("{error}{}", why.unwrap_or_default()))
     })?;
-    let secrets: Arc<dyn Secrets> = Arc::new(secrets);
+    let vault = Arc::new(Vault::new(Arc::new(secrets), keys::of_owner(data)?));
     let settings = Settings {
         rules: rules(config)?,
         limits: limits(config),
         notify: channels(config)?,
-        ..Settings::new(Arc::clone(&secrets))
+        ..Settings::new(Arc::clone(&vault) as _)
     };
-    Ok((Steps::new(settings), secrets))
+    Ok((Steps::new(settings), vault))
 }
 
 fn rules(config: &Config) -> anyhow::Result<OutgoingRules> {
