@@ -130,8 +130,8 @@ impl Email {
     }
 
     fn ready(&self, task: &Task) -> Result<Ready<'_>, Unready> {
-        let mut filler = Filler::new(&*self.secrets);
-        let draft = fields::read(&task.input, &mut filler)?;
+        let filler = Filler::new(&*self.secrets);
+        let draft = fields::read(&task.input, &filler)?;
         let via = draft.via.clone().unwrap_or_else(|| DEFAULT.to_owned());
         let server = self.servers.get(&via).ok_or_else(|| Unready::NoServer {
             via: via.clone(),

@@ -110,9 +110,9 @@ pub(super) struct Draft {
 }
 
 /// Reads the fields and puts secrets in.
-pub(super) fn read(input: &Value, filler: &mut Filler<'_>) -> Read<Draft> {
+pub(super) fn read(input: &Value, filler: &Filler) -> Read<Draft> {
     known("email", input, &FIELDS)?;
-    let mut reader = Reader { filler };
+    let reader = Reader { filler };
     let mut draft = Draft {
         via: reader.line("via", input.get("via"))?,
         from: reader.address("from", input.get("from"))?,
@@ -180,13 +180,13 @@ pub(super) fn known(field: &str, value: &Value, fields: &[&str]) -> Read<()> {
 }
 
 /// Reads values and puts secrets in.
-pub(super) struct Reader<'r, 's> {
-    pub(super) filler: &'r mut Filler<'s>,
+pub(super) struct Reader<'r> {
+    pub(super) filler: &'r Filler,
 }
 
-impl Reader<'_, '_> {
+impl Reader<'_> {
     /// Text with its secrets; `None` if it is null or not there.
-    pub(super) fn text(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
+    pub(super) fn text(&self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
         match value {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Sealed(pieces)) => {
@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
     }
 
     /// Text that becomes a part of a header.
-    pub(super) fn line(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
+    pub(super) fn line(&self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
         let text = self.text(field, value)?;
         let break_at = |text: &String| text.find(|c: char| c.is_control() && c != '\t');
         match text.as_ref().and_then(break_at) {
@@ -214,7 +214,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn address(&mut self, field: &str, value: Option<&Value>) -> Read<Option<Mailbox>> {
+    fn address(&self, field: &str, value: Option<&Value>) -> Read<Option<Mailbox>> {
         let text = self.text(field, value)?;
         let read = text.map(|text| address::read(&text)).transpose();
         read.map_err(|source| FieldError::Address {
@@ -224,7 +224,7 @@ impl Reader<'_, '_> {
     }
 
     /// One address or several, also where one of several is a list itself; null is left out.
-    fn addresses(&mut self, field: &str, value: Option<&Value>) -> Read<Vec<Mailbox>> {
+    fn addresses(&self, field: &str, value: Option<&Value>) -> Read<Vec<Mailbox>> {
         let Some(Value::List(items)) = value else {
             return Ok(self.address(field, value)?.into_iter().collect());
         };
@@ -235,7 +235,7 @@ impl Reader<'_, '_> {
         Ok(several)
     }
 
-    fn headers(&mut self, value: Option<&Value>) -> Read<Vec<(HeaderName, String)>> {
+    fn headers(&self, value: Option<&Value>) -> Read<Vec<(HeaderName, String)>> {
         let members = match value {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::Map(members)) => members,

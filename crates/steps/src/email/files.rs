@@ -18,8 +18,8 @@ pub(super) struct File {
     pub(super) content: Vec<u8>,
 }
 
-impl Reader<'_, '_> {
-    pub(super) fn files(&mut self, value: Option<&Value>) -> Read<Vec<File>> {
+impl Reader<'_> {
+    pub(super) fn files(&self, value: Option<&Value>) -> Read<Vec<File>> {
         let items = match value {
             None | Some(Value::Null) => return Ok(Vec::new()),
             Some(Value::List(items)) => items,
@@ -32,7 +32,7 @@ impl Reader<'_, '_> {
             .collect()
     }
 
-    fn file(&mut self, field: &str, value: &Value) -> Read<File> {
+    fn file(&self, field: &str, value: &Value) -> Read<File> {
         known(field, value, &FIELDS)?;
         let inner = |name: &str| format!("{field}.{name}");
         let name = self.line(&inner("name"), value.get("name"))?;
@@ -68,7 +68,7 @@ impl Reader<'_, '_> {
     }
 
     /// Text as it is, anything else as JSON.
-    fn content(&mut self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
+    fn content(&self, field: &str, value: Option<&Value>) -> Read<Option<String>> {
         let Some(tree @ (Value::List(_) | Value::Map(_))) = value else {
             return self.text(field, value);
         };

@@ -34,7 +34,7 @@ impl Case<'_> {
             Ok(reply) => Outcome::Done(self.answer(Some(&reply), &[])),
             Err(End::Lost { source }) => self.unknown(None, &lost(&source)),
             Err(End::Unclear { reply }) => {
-                let said = format!("answered {} to it", reply.told());
+                let said = format!("answered {} to it", reply.told(self.redactor));
                 self.unknown(Some(&reply), &said)
             }
             Err(End::Recipients(refused)) => self.recipients(&refused),
@@ -42,11 +42,11 @@ impl Case<'_> {
             Err(End::Interrupted { reply }) => self.said_no("a part of the message", &reply),
             Err(End::Lacks(what)) => {
                 let message = format!("{} {what}", self.host);
-                self.failed(FailureClass::Refused, &message, None)
+                Self::failed(FailureClass::Refused, message, None)
             }
             Err(End::Cut { at, source }) => {
                 let message = format!("{} {} at {at}; no mail was sent", self.host, lost(&source));
-                self.failed(FailureClass::NeverSent, &message, None)
+                Self::failed(FailureClass::NeverSent, message, None)
             }
             Err(End::Unreached(unsent)) => {
                 let class = if unsent.is_permanent() {
@@ -54,26 +54,30 @@ impl Case<'_> {
                 } else {
                     FailureClass::NeverSent
                 };
-                self.failed(class, &unsent.to_string(), None)
+                Self::failed(class, unsent.to_string(), None)
             }
         }
     }
 
     fn said_no(&self, to: &str, reply: &Reply) -> Outcome {
-        let message = format!("{} answered {} to {to}", self.host, reply.told());
+        let message = format!(
+            "{} answered {} to {to}",
+            self.host,
+            reply.told(self.redactor)
+        );
         let class = if reply.is_transient() {
             FailureClass::Transient
         } else {
             FailureClass::Refused
         };
-        self.failed(class, &message, Some(self.answer(Some(reply), &[])))
+        Self::failed(class, message, Some(self.answer(Some(reply), &[])))
     }
 
     /// One that will never be taken makes the whole mail one that will never be.
     fn recipients(&self, refused: &[(String, Reply)]) -> Outcome {
         let told: Vec<_> = refused
             .iter()
-            .map(|(address, reply)| format!("{address} ({})", reply.told()))
+            .map(|(address, reply)| format!("{address} ({})", reply.told(self.redactor)))
             .collect();
         let message = format!(
             "{} refused {} of {} recipients: {}; nothing was sent to anybody",
@@ -89,7 +93,7 @@ impl Case<'_> {
         };
         let said = lasting.or(refused.first()).map(|(_, reply)| reply);
         let answer = self.answer(said, refused);
-        self.failed(class, &message, Some(answer))
+        Self::failed(class, message, Some(answer))
     }
 
     fn unknown(&self, reply: Option<&Reply>, said: &str) -> Outcome {
@@ -97,15 +101,15 @@ impl Case<'_> {
         let id = &message.message_id;
         let message = format!("the end of the message {id} was sent to {host}, which {said}");
         Outcome::Unknown {
-            message: self.redactor.text(&message).into_owned(),
+            message,
             evidence: Some(self.answer(reply, &[])),
         }
     }
 
-    fn failed(&self, class: FailureClass, message: &str, answer: Option<Answer>) -> Outcome {
+    fn failed(class: FailureClass, message: String, answer: Option<Answer>) -> Outcome {
         Outcome::Failed(Failure {
             class,
-            message: self.redactor.text(message).into_owned(),
+            message,
             retry_after: None,
             answer,
         })
@@ -123,11 +127,11 @@ impl Case<'_> {
         let refused = refused
             .iter()
             .map(|(address, reply)| {
-                let told = Value::text(&reply.told());
+                let told = Value::text(&reply.told(self.redactor));
                 Value::map([("address", Value::text(address)), ("reply", told)])
             })
             .collect();
-        let told = reply.map_or(Value::Null, |reply| Value::text(&reply.told()));
+        let told = reply.map_or(Value::Null, |reply| Value::text(&reply.told(self.redactor)));
         let message_id = Value::text(&self.message.message_id);
         let result = [
             ("accepted", Value::list(accepted)),
@@ -138,8 +142,8 @@ impl Case<'_> {
         let more = [("code", code), ("refused", Value::list(refused))];
         let names = Value::map(result.clone().into_iter().chain(more));
         Answer {
-            names: self.redactor.value(names),
-            result: self.redactor.value(Value::map(result)),
+            names,
+            result: Value::map(result),
         }
     }
 }

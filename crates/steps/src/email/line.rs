@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, timeout_at};
 
 use crate::outgoing::Stream;
+use crate::secrets::Redactor;
 
 /// The most bytes of one line of a reply, and the most lines.
 const MOST_LINE: usize = 4096;
@@ -33,9 +34,11 @@ impl Reply {
         (400..500).contains(&self.code)
     }
 
-    /// On one line, as people read it.
-    pub(super) fn told(&self) -> String {
+    /// On one line, as people read it. Secrets are taken out before it is cut: half of one would
+    /// not be recognised.
+    pub(super) fn told(&self, redactor: &Redactor) -> String {
         let text = self.lines.join(" ");
+        let text = redactor.text(&text);
         let mut told: String = text.chars().take(MOST_TOLD).collect();
         if told.len() < text.len() {
             told.push('…');

@@ -9,11 +9,11 @@ mod refusals;
 mod secrets;
 mod server;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use semel_act::{Outcome, Perform as _, Secrets, Task, Trace};
+use semel_act::{Outcome, Perform as _, SecretSet, Task, Trace};
 use semel_flow::Value;
 use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
@@ -32,20 +32,11 @@ impl Trace for Sent {
     }
 }
 
-/// Secrets that a test made up.
-struct Fixed(HashMap<&'static str, &'static str>);
-
-impl Secrets for Fixed {
-    fn secret(&self, name: &str) -> Option<Arc<str>> {
-        self.0.get(name).map(|value| (*value).into())
-    }
-}
-
 fn settings() -> Settings {
-    let secrets = HashMap::from([("MAIL", server::PASSWORD), ("WRONG", "not-the-password")]);
+    let secrets = SecretSet::from_iter([("MAIL", server::PASSWORD), ("WRONG", "not-the-password")]);
     Settings {
         rules: OutgoingRules::parse("127.0.0.1,::1").expect("ranges"),
-        ..Settings::new(Arc::new(Fixed(secrets)))
+        ..Settings::new(Arc::new(secrets))
     }
 }
 

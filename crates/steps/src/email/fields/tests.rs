@@ -4,8 +4,8 @@ use lettre::message::header::{ContentType, Header as _, Headers};
 
 fn draft(input: &str) -> Read<Draft> {
     let secrets = EnvSecrets::default();
-    let mut filler = Filler::new(&secrets);
-    read(&Value::read(input.as_bytes()).expect(input), &mut filler)
+    let filler = Filler::new(&secrets);
+    read(&Value::read(input.as_bytes()).expect(input), &filler)
 }
 
 #[test]
