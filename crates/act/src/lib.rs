@@ -29,11 +29,11 @@ pub struct Task {
     pub input: Value,
     /// What a repeat would do.
     pub class: Class,
-    /// The identity of the effect, if it has one; a native idempotency key is its text.
-    pub key: Option<Key>,
-    /// Which action the key belongs to, if there is a key: the same key in two scopes names two
-    /// effects.
+    /// Which action it is, if it has an effect: the half of its name that keeps two mails about
+    /// one order apart.
     pub scope: Option<Scope>,
+    /// Which thing it is about, if it has an effect; a native idempotency key is its text.
+    pub key: Option<Key>,
     /// Which attempt, from 1.
     pub attempt: u32,
     /// How long it may take in all.

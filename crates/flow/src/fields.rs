@@ -4,6 +4,7 @@
 //! editors use and for the tables of the documentation. Whoever reads a field asks by its name, and
 //! finds its range here.
 
+mod email;
 mod exec;
 mod flow;
 mod http;
@@ -15,6 +16,7 @@ mod trigger;
 
 use semel_ledger::Millis;
 
+pub use email::{ATTACHMENT, EMAIL};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};

@@ -24,6 +24,7 @@ use tokio::time::Instant;
 
 use crate::Settings;
 use crate::limits::{DestinationState, Limits};
+use crate::outcome::{failed, held, is_healthy};
 use crate::outgoing::{Call, Client, Reply, Trouble};
 use plan::{Message, Terms};
 use redirect::Redirect;
@@ -68,7 +69,7 @@ impl Http {
     pub(crate) async fn perform(&self, task: &Task, trace: &dyn Trace) -> Outcome {
         let (mut message, terms) = match plan::read(task, &*self.secrets) {
             Ok(read) => read,
-            Err(error) => return judge::failed(FailureClass::Permanent, error.to_string()),
+            Err(error) => return failed(FailureClass::Permanent, error.to_string()),
         };
         let journey = Journey {
             deadline: Instant::now() + terms.total,
@@ -102,7 +103,7 @@ impl Http {
             left -= 1;
             may_have_acted |= redirect.may_follow_effect(message);
             if let Err(error) = redirect.turn(message) {
-                break judge::failed(FailureClass::Refused, error.to_string());
+                break failed(FailureClass::Refused, error.to_string());
             }
         };
         if may_have_acted {
@@ -117,15 +118,13 @@ impl Http {
         let origin = &message.target.origin;
         let pass = match self.limits.enter(origin, journey.deadline).await {
             Ok(pass) => pass,
-            Err(held) => return Leg::End(judge::held(&held)),
+            Err(why) => return Leg::End(held(&why)),
         };
         let leg = match self.ask(journey, message).await {
             Err(trouble) => Leg::End(judge::unanswered(&trouble)),
             Ok(reply) => match journey.redirect(&reply, message, left) {
                 Some(Ok(redirect)) => Leg::On(redirect),
-                Some(Err(error)) => {
-                    Leg::End(judge::failed(FailureClass::Refused, error.to_string()))
-                }
+                Some(Err(error)) => Leg::End(failed(FailureClass::Refused, error.to_string())),
                 None => {
                     let Journey { terms, class, .. } = journey;
                     Leg::End(judge::answered(&reply, message, terms, *class))
@@ -134,7 +133,7 @@ impl Http {
         };
         pass.report(match &leg {
             Leg::On(_) => Some(true),
-            Leg::End(outcome) => judge::is_healthy(outcome),
+            Leg::End(outcome) => is_healthy(outcome),
         });
         leg
     }

@@ -10,10 +10,12 @@
 //! destination said otherwise.
 
 mod command;
+mod email;
 mod exec;
 mod http;
 mod limits;
 mod notify;
+mod outcome;
 mod outgoing;
 mod process;
 mod secrets;
@@ -26,6 +28,7 @@ use rustls::pki_types::CertificateDer;
 use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
 use semel_flow::model::Kind;
 
+pub use email::{AddressError, SmtpError, SmtpLogin, SmtpServer, SmtpServers, SmtpTls};
 pub use exec::ExecSettings;
 pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
@@ -46,6 +49,8 @@ pub struct Settings {
     pub secrets: Arc<dyn Secrets>,
     /// Certificates that are trusted beside the system's.
     pub roots: Vec<CertificateDer<'static>>,
+    /// The mail servers that flows may name.
+    pub smtp: SmtpServers,
     /// Where messages to people go.
     pub notify: NotifySettings,
     /// Which programs may be run.
@@ -57,7 +62,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Only public addresses, the default limits, no certificates but the system's, no databases.
+    /// Only public addresses, the default limits, no certificates but the system's; no mail
+    /// servers, no databases, no programs.
     #[must_use]
     pub fn new(secrets: Arc<dyn Secrets>) -> Settings {
         Settings {
@@ -65,6 +71,7 @@ impl Settings {
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
+            smtp: SmtpServers::default(),
             notify: NotifySettings::default(),
             exec: ExecSettings::default(),
             ssh: SshSettings::default(),
@@ -75,6 +82,7 @@ impl Settings {
 
 /// Performs tasks on the real world.
 pub struct Steps {
+    email: email::Email,
     http: http::Http,
     notify: notify::Notify,
     exec: exec::Exec,
@@ -91,6 +99,7 @@ impl Steps {
         let secrets = Arc::clone(&settings.secrets);
         Steps {
             sql: sql::Sql::new(connections, secrets, &settings.roots),
+            email: email::Email::new(&settings),
             notify: notify::Notify::new(std::mem::take(&mut settings.notify)),
             exec: exec::Exec::new(
                 std::mem::take(&mut settings.exec),
@@ -109,7 +118,9 @@ impl Steps {
     /// How the destinations are doing that were spoken to lately.
     #[must_use]
     pub fn destinations(&self) -> Vec<DestinationState> {
-        self.http.destinations()
+        let mut states = self.http.destinations();
+        states.extend(self.email.destinations());
+        states
     }
 }
 
@@ -117,6 +128,7 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
+            Kind::Other("email") => Box::pin(self.email.perform(task, trace)),
             Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
             Kind::Other("exec") => Box::pin(self.exec.perform(task, trace)),
             Kind::Other("ssh") => Box::pin(self.ssh.perform(task, trace)),

@@ -29,15 +29,15 @@ use semel_act::Trace;
 use semel_ledger::Millis;
 use tokio::time::{Instant, timeout_at};
 
-use connect::Connector;
-pub(crate) use connect::{encryption, permitted};
 use link::Link;
 use pool::Pool;
 
+pub(crate) use connect::{Connector, encryption, permitted};
 pub use rules::{OutgoingRules, RulesError};
-pub(crate) use target::{Origin, Target, UrlError, escape_part};
-pub(crate) use trouble::Trouble;
-use trouble::{Lost, Unsent};
+pub(crate) use target::{Origin, Service, Target, UrlError, escape_part};
+use trouble::Lost;
+pub(crate) use trouble::{Trouble, Unsent};
+pub(crate) use wire::Stream;
 
 /// One request.
 pub(crate) struct Call<'c> {
@@ -85,7 +85,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(rules: OutgoingRules, roots: Vec<CertificateDer<'static>>) -> Client {
         Client {
-            connector: Connector::new(rules, roots),
+            connector: Connector::new(rules, roots, Service::Web),
             pool: Arc::default(),
         }
     }

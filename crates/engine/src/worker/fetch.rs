@@ -116,8 +116,8 @@ impl Active {
             act: Arc::clone(&sync.fetch.act),
             input,
             class: Class::Read,
-            key: None,
             scope: None,
+            key: None,
             attempt: 1,
             timeout: DEFAULT_TIMEOUT,
         };

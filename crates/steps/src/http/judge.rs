@@ -20,32 +20,12 @@ use semel_ledger::Millis;
 use super::answer;
 use super::plan::{Message, Terms};
 use super::retry_after;
-use crate::limits::Held;
+use crate::outcome::failed;
 use crate::outgoing::{BodyLost, Reply, Trouble};
 
 /// Whether a repeat of that class changes nothing at the destination.
 pub(super) fn only_looks(class: Class) -> bool {
     matches!(class, Class::Pure | Class::Read)
-}
-
-/// It did not happen, and nothing was said about it.
-pub(super) fn failed(class: FailureClass, message: String) -> Outcome {
-    Outcome::Failed(Failure {
-        class,
-        message,
-        retry_after: None,
-        answer: None,
-    })
-}
-
-/// Of a request that was held back.
-pub(super) fn held(held: &Held) -> Outcome {
-    Outcome::Failed(Failure {
-        class: FailureClass::NeverSent,
-        message: held.to_string(),
-        retry_after: Some(held.retry_after()),
-        answer: None,
-    })
 }
 
 /// Of a request that got no answer.
@@ -139,20 +119,6 @@ fn unreadable(lost: &BodyLost, status: StatusCode, answer: Answer, class: Class)
     Outcome::Unknown {
         message,
         evidence: Some(answer),
-    }
-}
-
-/// Whether the destination did what destinations are for, as its breaker counts; `None` if the
-/// outcome says nothing about it.
-pub(super) fn is_healthy(outcome: &Outcome) -> Option<bool> {
-    match outcome {
-        Outcome::Done(_) => Some(true),
-        Outcome::Unknown { .. } => Some(false),
-        Outcome::Failed(failure) => match failure.class {
-            FailureClass::Refused => Some(true),
-            FailureClass::NeverSent | FailureClass::Transient => Some(false),
-            FailureClass::Permanent => None,
-        },
     }
 }
 

@@ -14,7 +14,8 @@ use semel_ledger::Time;
 
 use super::plan::{Message, Paging};
 use super::redirect::{RedirectError, turn_to};
-use super::{Http, Journey, judge};
+use super::{Http, Journey};
+use crate::outcome;
 
 /// The most bytes that all pages may have together.
 const MOST_BYTES: usize = 64 << 20;
@@ -69,7 +70,7 @@ pub(super) async fn all(
 }
 
 fn failed(error: &PagingError) -> Outcome {
-    judge::failed(FailureClass::Permanent, error.to_string())
+    outcome::failed(FailureClass::Permanent, error.to_string())
 }
 
 /// Takes the items of a page, and how the next one is asked for.

@@ -1,9 +1,11 @@
 use std::time::Duration;
 
 use super::*;
+use crate::outgoing::Service;
 
 fn origin() -> Origin {
     Origin {
+        service: Service::Web,
         tls: true,
         host: "a.example".into(),
         port: 443,

@@ -15,12 +15,13 @@ use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
 use super::rules::OutgoingRules;
-use super::target::Origin;
+use super::target::{Origin, Service};
 use super::trouble::Unsent;
 use super::wire::{Stream, Wire};
 
 /// Opens connections.
-pub(super) struct Connector {
+pub(crate) struct Connector {
+    service: Service,
     rules: OutgoingRules,
     roots: Vec<CertificateDer<'static>>,
     /// Made when first needed: reading the system's certificates takes a while.
@@ -28,8 +29,13 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    pub(super) fn new(rules: OutgoingRules, roots: Vec<CertificateDer<'static>>) -> Connector {
+    pub(crate) fn new(
+        rules: OutgoingRules,
+        roots: Vec<CertificateDer<'static>>,
+        service: Service,
+    ) -> Connector {
         Connector {
+            service,
             rules,
             roots,
             tls: OnceLock::new(),
@@ -37,15 +43,21 @@ impl Connector {
     }
 
     /// A connection that no byte of a request was written to.
-    pub(super) async fn connect(&self, origin: &Origin, by: Instant) -> Result<Stream, Unsent> {
+    pub(crate) async fn connect(&self, origin: &Origin, by: Instant) -> Result<Stream, Unsent> {
         let addresses = permitted(&self.rules, &origin.host, origin.port).await?;
         let socket = first_connected(origin, &addresses, by).await?;
         // Requests are written whole; waiting to fill a packet would only delay them.
         let _ = socket.set_nodelay(true);
         let wire = Wire::new(socket);
-        if !origin.tls {
-            return Ok(Stream::Plain(wire));
+        if origin.tls {
+            self.secured(origin, wire).await
+        } else {
+            Ok(Stream::Plain(wire))
         }
+    }
+
+    /// The same connection under TLS.
+    pub(crate) async fn secured(&self, origin: &Origin, wire: Wire) -> Result<Stream, Unsent> {
         let host = origin.host.trim_end_matches('.').to_owned();
         let name = ServerName::try_from(host).map_err(|_| Unsent::ServerName {
             host: origin.host.as_ref().to_owned(),
@@ -62,7 +74,9 @@ impl Connector {
     fn tls(&self) -> &TlsConnector {
         self.tls.get_or_init(|| {
             let mut config = encryption(&self.roots);
-            config.alpn_protocols = vec![b"http/1.1".to_vec()];
+            if self.service == Service::Web {
+                config.alpn_protocols = vec![b"http/1.1".to_vec()];
+            }
             TlsConnector::from(Arc::new(config))
         })
     }

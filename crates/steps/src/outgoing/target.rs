@@ -32,9 +32,17 @@ pub(crate) enum UrlError {
     Port,
 }
 
+/// What is spoken there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Service {
+    Web,
+    Mail,
+}
+
 /// Who is spoken to: credentials never leave it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Origin {
+    pub(crate) service: Service,
     pub(crate) tls: bool,
     /// In lower case; an IPv6 address without its brackets.
     pub(crate) host: Arc<str>,
@@ -44,7 +52,12 @@ pub(crate) struct Origin {
 impl Origin {
     /// Host and, unless it is the scheme's own, port: as the `Host` field has them.
     pub(crate) fn authority(&self) -> String {
-        let own = if self.tls { 443 } else { 80 };
+        let own = match (self.service, self.tls) {
+            (Service::Web, false) => 80,
+            (Service::Web, true) => 443,
+            (Service::Mail, false) => 25,
+            (Service::Mail, true) => 465,
+        };
         let v6 = self.host.contains(':');
         match (v6, self.port == own) {
             (true, true) => format!("[{}]", self.host),
@@ -57,7 +70,12 @@ impl Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scheme = if self.tls { "https" } else { "http" };
+        let scheme = match (self.service, self.tls) {
+            (Service::Web, false) => "http",
+            (Service::Web, true) => "https",
+            (Service::Mail, false) => "smtp",
+            (Service::Mail, true) => "smtps",
+        };
         write!(f, "{scheme}://{}", self.authority())
     }
 }
@@ -201,6 +219,7 @@ fn origin(tls: bool, authority: &str) -> Result<Origin, UrlError> {
         None | Some(_) => return Err(UrlError::Port),
     };
     Ok(Origin {
+        service: Service::Web,
         tls,
         host: host.to_ascii_lowercase().into(),
         port: port.unwrap_or(if tls { 443 } else { 80 }),

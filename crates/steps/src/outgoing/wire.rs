@@ -6,6 +6,7 @@
 //! hung up.
 
 use std::io::{self, IoSlice};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,7 +19,7 @@ use tokio_rustls::client::TlsStream;
 
 /// What is known of a connection from outside.
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(crate) struct Meter {
     written: AtomicU64,
     /// The next read looks at the socket first.
     probe: AtomicBool,
@@ -26,7 +27,7 @@ pub(super) struct Meter {
 
 impl Meter {
     /// How many bytes the kernel has taken so far.
-    pub(super) fn written(&self) -> u64 {
+    pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Acquire)
     }
 
@@ -38,7 +39,7 @@ impl Meter {
 
 /// A socket whose bytes are counted.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     socket: TcpStream,
     meter: Arc<Meter>,
 }
@@ -119,16 +120,30 @@ impl AsyncWrite for Wire {
 
 /// What a request is spoken over.
 #[derive(Debug)]
-pub(super) enum Stream {
+pub(crate) enum Stream {
     Plain(Wire),
     Tls(Box<TlsStream<Wire>>),
 }
 
 impl Stream {
-    pub(super) fn meter(&self) -> Arc<Meter> {
+    pub(crate) fn meter(&self) -> Arc<Meter> {
+        self.wire().meter()
+    }
+
+    /// Whether the peer hung up or said something, as far as this machine has heard.
+    pub(crate) fn has_news(&self) -> bool {
+        self.wire().has_news()
+    }
+
+    /// The address of this end.
+    pub(crate) fn local_ip(&self) -> io::Result<IpAddr> {
+        self.wire().socket.local_addr().map(|address| address.ip())
+    }
+
+    fn wire(&self) -> &Wire {
         match self {
-            Stream::Plain(wire) => wire.meter(),
-            Stream::Tls(stream) => stream.get_ref().0.meter(),
+            Stream::Plain(wire) => wire,
+            Stream::Tls(stream) => stream.get_ref().0,
         }
     }
 }

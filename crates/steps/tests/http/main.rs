@@ -89,8 +89,8 @@ fn task(class: Class, input: &str) -> Task {
         }),
         input: sealed(Value::read(input.as_bytes()).expect(input)),
         class,
+        scope: Some(Scope::new("bill").expect("a scope")),
         key: Some("order/17".parse().expect("a key")),
-        scope: Some(Scope::new("shop/invoice").expect("a scope")),
         attempt: 1,
         timeout: Millis::seconds(20),
     }
