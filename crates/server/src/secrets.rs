@@ -123,7 +123,7 @@ pub(crate) async fn set(
         sealed: sealed.iter().find(|it| *it.name == *name),
     }
     .write(&mut out);
-    out.texts("warnings", &warnings(&name, &value, overridden));
+    out.texts("warnings", warnings(&name, &value, overridden));
     Ok(out.respond(StatusCode::OK))
 }
 

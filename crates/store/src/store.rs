@@ -55,6 +55,8 @@ pub struct Store {
     context: Arc<Context>,
     keep: semel_ledger::Millis,
     waiting: Waiting,
+    /// Held by whoever writes receipts.
+    writing: tokio::sync::Mutex<()>,
     /// What the latest run's name begins with.
     last_run: AtomicU64,
     closed: AtomicBool,
@@ -113,6 +115,7 @@ impl Store {
             context,
             keep,
             waiting: Waiting::default(),
+            writing: tokio::sync::Mutex::default(),
             last_run: AtomicU64::new(0),
             closed: AtomicBool::new(false),
         })
@@ -275,12 +278,14 @@ impl Store {
         answered
     }
 
-    /// Writes the receipts that wait.
+    /// Writes the receipts that wait. When it is done, those that others were about to write are
+    /// written too.
     ///
     /// # Errors
     /// [`StoreError`] if the store could not. The receipts then wait on as counts, unless they may
     /// have been written.
     pub async fn write_receipts(&self) -> Result<usize, StoreError> {
+        let _turn = self.writing.lock().await;
         let receipts = self.waiting.take();
         let count = receipts.len();
         if count == 0 {

@@ -66,7 +66,7 @@ fn a_value_is_never_an_argument() {
         (&b""[..], "empty"),
         (b" \n", "empty"),
         (b"\xff\xfe", "UTF-8"),
-        (&[b'x'; 16 * 1024 + 1], "limit"),
+        (&vec![b'x'; 16 * 1024 + 1], "limit"),
     ] {
         ends(&home.feed(&["secrets", "set", "A"], input), 2, &[word]);
     }

@@ -163,7 +163,7 @@ impl Sqlite {
     }
 
     pub(crate) async fn secrets_revision(&self) -> Result<i64, StoreError> {
-        self.readers.ask(false, secrets::revision)
+        self.ask_at_length(secrets::revision).await
     }
 
     pub(crate) async fn nodes(&self) -> Result<Vec<NodeState>, StoreError> {

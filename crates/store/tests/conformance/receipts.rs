@@ -11,6 +11,7 @@ use crate::shared::{LEASE, START, Saying as _, claim, effect, once, settle, undo
 crate::cases![
     a_refusal_is_on_record_as_it_was_answered,
     receipts_are_not_written_before_they_are_due,
+    whoever_asks_for_receipts_waits_for_those_under_way,
     the_first_hundred_are_kept_in_full_and_the_rest_counted,
     counting_goes_on_where_it_stood,
     refusals_are_tallied_by_hour,
@@ -58,6 +59,17 @@ async fn receipts_are_not_written_before_they_are_due(world: World) {
     assert_eq!(world.store.write_receipts().await.expect("a count"), 0);
     let page = world.store.receipts(&filter).await.expect("a page");
     assert_eq!(page.items.len(), 1);
+}
+
+async fn whoever_asks_for_receipts_waits_for_those_under_way(world: World) {
+    world.step(once("a", 1)).await;
+    world.step(once("a", 2)).await;
+    let (written, seen) = tokio::join!(
+        biased;
+        world.store.write_receipts(),
+        world.receipts(ReceiptFilter::default()),
+    );
+    assert_eq!((written.expect("a count"), seen.len()), (1, 1));
 }
 
 async fn the_first_hundred_are_kept_in_full_and_the_rest_counted(world: World) {
