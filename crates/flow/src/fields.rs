@@ -214,7 +214,7 @@ impl Is {
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 32] {
+pub fn all() -> [&'static Object; 40] {
     [
         &FLOW,
         &OVERLAP,
@@ -234,8 +234,16 @@ pub fn all() -> [&'static Object; 32] {
         &TIMEOUTS,
         &PAGING,
         &PART,
+        &SQL,
+        &UPSERT,
+        &UPDATE,
+        &INSERT,
+        &EMAIL,
+        &ATTACHMENT,
         &NOTIFY,
         &SLACK,
+        &EXEC,
+        &SSH,
         &ENSURE,
         &FIND,
         &MADE,

@@ -128,11 +128,11 @@ impl Perform for Steps {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         let performing: Performing<'a> = match task.act.kind {
             Kind::Http => Box::pin(self.http.perform(task, trace)),
-            Kind::Other("email") => Box::pin(self.email.perform(task, trace)),
+            Kind::Email => Box::pin(self.email.perform(task, trace)),
             Kind::Notify => Box::pin(self.notify.perform(&self.http, task, trace)),
-            Kind::Other("exec") => Box::pin(self.exec.perform(task, trace)),
-            Kind::Other("ssh") => Box::pin(self.ssh.perform(task, trace)),
-            Kind::Other("sql") => Box::pin(self.sql.perform(task, trace)),
+            Kind::Exec => Box::pin(self.exec.perform(task, trace)),
+            Kind::Ssh => Box::pin(self.ssh.perform(task, trace)),
+            Kind::Sql => Box::pin(self.sql.perform(task, trace)),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         };
         // Here all outcomes pass, whatever their kind.

@@ -2,8 +2,12 @@
 
 use semel_ledger::Millis;
 
+use super::email::EMAIL;
+use super::exec::EXEC;
 use super::http::HTTP;
 use super::notify::NOTIFY;
+use super::sql::SQL;
+use super::ssh::SSH;
 use super::{FLOW, Field, Is, Object, RETRY, duration, field, object, required};
 
 /// What is common to every step.
@@ -64,13 +68,21 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 12] = [
+static KIND_FIELDS: [Field; 16] = [
     field("http", Is::Object(&HTTP), "A request."),
+    field("sql", Is::Object(&SQL), "A statement in a database."),
+    field("email", Is::Object(&EMAIL), "A mail."),
     field(
         "notify",
         Is::Object(&NOTIFY),
         "A message to people, where they talk.",
     ),
+    field(
+        "exec",
+        Is::Object(&EXEC),
+        "A program on the server's machine.",
+    ),
+    field("ssh", Is::Object(&SSH), "A command on another machine."),
     field(
         "ensure",
         Is::Object(&ENSURE),
@@ -122,7 +134,7 @@ static KIND_FIELDS: [Field; 12] = [
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 8] = ["sql", "kv", "email", "exec", "ssh", "ai", "wait", "approve"];
+pub const NOT_YET: [&str; 4] = ["kv", "ai", "wait", "approve"];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {
@@ -148,13 +160,23 @@ pub static FOR_EACH: Object = Object {
 
 const SETTLE: Is = duration(Millis(0), Millis::seconds(3_600));
 
+/// What a destination can be asked with.
+const QUESTIONS: [&str; 3] = ["http", "sql", "ssh"];
+
 /// How to find out whether an effect happened.
 pub static LOOKUP: Object = Object {
+    exactly_one: &QUESTIONS,
     within: Some(&STEP),
     ..object(
         "`lookup`",
         &[
-            required("http", Is::Object(&HTTP), "A request that only reads."),
+            field("http", Is::Object(&HTTP), "A request that only reads."),
+            field("sql", Is::Object(&SQL), "A query."),
+            field(
+                "ssh",
+                Is::Object(&SSH),
+                "A command that only reads, or `status`.",
+            ),
             FOUND,
             FOUND_RESULT,
             field(
@@ -193,11 +215,18 @@ const FOUND_RESULT: Field = field(
 
 /// A question to the destination.
 pub static FIND: Object = Object {
+    exactly_one: &QUESTIONS,
     within: Some(&ENSURE),
     ..object(
         "`find`",
         &[
-            required("http", Is::Object(&HTTP), "A request that only reads."),
+            field("http", Is::Object(&HTTP), "A request that only reads."),
+            field("sql", Is::Object(&SQL), "A query."),
+            field(
+                "ssh",
+                Is::Object(&SSH),
+                "A command that only reads, or `status`.",
+            ),
             FOUND,
             FOUND_RESULT,
         ],
@@ -206,11 +235,13 @@ pub static FIND: Object = Object {
 
 /// A call with what later steps see of it.
 pub static MADE: Object = Object {
+    exactly_one: &["http", "sql"],
     within: Some(&ENSURE),
     ..object(
         "`create` and `update`",
         &[
-            required("http", Is::Object(&HTTP), "The request."),
+            field("http", Is::Object(&HTTP), "The request."),
+            field("sql", Is::Object(&SQL), "The statement."),
             field(
                 "result",
                 Is::Expr,
@@ -222,13 +253,17 @@ pub static MADE: Object = Object {
 
 /// How to take an effect back.
 pub static UNDO: Object = Object {
-    exactly_one: &["http", "notify"],
+    exactly_one: &["http", "sql", "email", "notify", "exec", "ssh"],
     within: Some(&STEP),
     ..object(
         "`undo`",
         &[
             field("http", Is::Object(&HTTP), "The request."),
+            field("sql", Is::Object(&SQL), "The statement."),
+            field("email", Is::Object(&EMAIL), "The mail."),
             field("notify", Is::Object(&NOTIFY), "The message."),
+            field("exec", Is::Object(&EXEC), "The program."),
+            field("ssh", Is::Object(&SSH), "The command."),
         ],
     )
 };

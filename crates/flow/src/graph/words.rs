@@ -45,8 +45,8 @@ pub(super) fn step(run: &str, step: &Step) -> Words {
 }
 
 pub(super) fn act_words(act: &Act) -> String {
-    if act.kind == Kind::Notify {
-        return notify_words(act);
+    if act.kind != Kind::Http {
+        return plain_words(act);
     }
     let method = act.constant("method").unwrap_or("");
     let url = match act.member("url") {
@@ -59,14 +59,35 @@ pub(super) fn act_words(act: &Act) -> String {
     format!("{method} {url}").trim().to_owned()
 }
 
-/// Through what a message goes; the addresses are secrets.
-fn notify_words(act: &Act) -> String {
-    if let Some(name) = act.constant("channel") {
-        return name.to_owned();
+/// What matters of a call in a few words; addresses of messages are secrets.
+fn plain_words(act: &Act) -> String {
+    let text = |name: &str| match act.member(name) {
+        Some(Tree::Text(text)) => template(text),
+        _ => String::new(),
+    };
+    let first = |name: &str| match act.member(name) {
+        Some(Tree::List(items)) => match items.first() {
+            Some(Tree::Text(text)) => template(text),
+            _ => String::new(),
+        },
+        _ => text(name),
+    };
+    let named = |names: &[&'static str]| {
+        let found = names.iter().find(|name| act.member(name).is_some());
+        found.copied().unwrap_or_default().to_owned()
+    };
+    match act.kind {
+        Kind::Sql => {
+            let form = named(&["query", "run", "upsert", "update", "insert"]);
+            format!("{form} on {}", text("on"))
+        }
+        Kind::Email => format!("to {}", first("to")),
+        Kind::Notify if act.member("channel").is_some() => text("channel"),
+        Kind::Notify => named(&["slack", "discord", "teams", "webhook"]),
+        Kind::Exec => first("command"),
+        Kind::Ssh => format!("{} {}", text("host"), first("command")),
+        Kind::Http | Kind::Other(_) => String::new(),
     }
-    let services = ["slack", "discord", "teams", "webhook"];
-    let service = services.iter().find(|name| act.member(name).is_some());
-    service.copied().unwrap_or_default().to_owned()
 }
 
 fn guard(run: &str, step: &Step) -> String {

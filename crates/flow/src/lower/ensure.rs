@@ -9,7 +9,7 @@ use super::entry::{Entry, Slot};
 use crate::codes::F021;
 use crate::diagnostic::Diagnostic;
 use crate::fields::{ENSURE, FIND, LOOKUP, MADE, UNDO};
-use crate::model::{Act, Class, Ensure, Lookup, Made, Probe};
+use crate::model::{Act, Class, Ensure, Kind, Lookup, Made, Probe};
 
 /// How long a destination may take to show what it did, unless the file says.
 const SETTLE: Millis = Millis::seconds(2);
@@ -78,14 +78,21 @@ impl Lower {
     /// A call that is repeated freely, so it must not change anything.
     pub(super) fn question(&mut self, entry: Entry<'_>, what: &str) -> Option<Arc<Act>> {
         let act = self.call_in(entry)?;
-        let method = act.constant("method").unwrap_or_default();
-        let title = format!("`{what}` asks with {method}");
+        let asked = match act.constant("method") {
+            Some(method) if act.kind == Kind::Http => method,
+            _ => act.kind.name(),
+        };
+        let title = format!("`{what}` asks with {asked}");
         let label = "it is repeated freely, so it must only read";
         match act.class() {
             Class::Read => {}
-            Class::Set => {
+            Class::Set if act.kind == Kind::Http => {
                 let found = Diagnostic::error(F021, act.span, title, label);
                 self.report(found.help("ask with get, or with post if the search needs a body"));
+            }
+            _ if act.kind != Kind::Http => {
+                let found = Diagnostic::error(F021, act.span, title, label);
+                self.report(found.help("ask with `query`, or with `status`"));
             }
             // Some destinations are searched by POST.
             _ => {

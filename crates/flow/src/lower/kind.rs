@@ -104,16 +104,6 @@ impl Lower {
         let title = format!("`{name}` is not in this version");
         let label = "it would not be performed";
         self.report(Diagnostic::error(F014, keyword.span, title, label).help(there_are()));
-        let raw: &[&str] = match name {
-            "sql" => &["sql", "query", "statement", "execute", "select"],
-            "exec" | "ssh" => &["command", "run", "shell"],
-            _ => &[],
-        };
-        let whole = raw.first().map(|_| value);
-        let parts = raw.iter().filter_map(|field| value.get(field));
-        for node in whole.into_iter().chain(parts) {
-            self.refuse_template(name, node);
-        }
         Action::Act(Arc::new(Act {
             kind: Kind::Other(name),
             input: self.tree(value),

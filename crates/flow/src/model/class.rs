@@ -77,10 +77,32 @@ impl Act {
                 _ if self.member("idempotency").is_some() => Class::Keyed,
                 _ => Class::Guarded,
             },
+            Kind::Sql => self.class_of_sql(),
             Kind::Notify if self.member("update").is_some() => Class::Set,
+            Kind::Ssh if self.member("status").is_some() => Class::Read,
+            // What marks the work on the other side drops repeats for as long as it is there.
+            Kind::Ssh if self.is("detach") => Class::Keyed,
             Kind::Other("wait" | "approve") => Class::Pure,
-            Kind::Notify | Kind::Other(_) => Class::Guarded,
+            Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Other(_) => Class::Guarded,
         }
+    }
+
+    fn class_of_sql(&self) -> Class {
+        let has = |form| self.member(form).is_some();
+        if has("query") {
+            Class::Read
+        } else if self.is("receipt") {
+            Class::Keyed
+        } else if has("upsert") || has("insert") {
+            Class::Set
+        } else {
+            Class::Guarded
+        }
+    }
+
+    /// Whether a field says `true`.
+    fn is(&self, name: &str) -> bool {
+        matches!(self.member(name), Some(Tree::Bool(true)))
     }
 
     /// A field of its input.

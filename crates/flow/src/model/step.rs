@@ -31,8 +31,16 @@ pub use semel_ledger::OnUnknown;
 pub enum Kind {
     /// A request over HTTP.
     Http,
+    /// A statement in a database.
+    Sql,
+    /// A mail over SMTP.
+    Email,
     /// A message to people, where they talk.
     Notify,
+    /// A program on the server's machine.
+    Exec,
+    /// A command on another machine.
+    Ssh,
     /// A kind that has its name already, but that this version does not perform; only in flows with
     /// errors, so that later steps may still refer to it.
     Other(&'static str),
@@ -40,14 +48,25 @@ pub enum Kind {
 
 impl Kind {
     /// All that are performed.
-    pub const ALL: [Kind; 2] = [Kind::Http, Kind::Notify];
+    pub const ALL: [Kind; 6] = [
+        Kind::Http,
+        Kind::Sql,
+        Kind::Email,
+        Kind::Notify,
+        Kind::Exec,
+        Kind::Ssh,
+    ];
 
     /// The word for it, the same everywhere.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kind::Http => "http",
+            Kind::Sql => "sql",
+            Kind::Email => "email",
             Kind::Notify => "notify",
+            Kind::Exec => "exec",
+            Kind::Ssh => "ssh",
             Kind::Other(name) => name,
         }
     }

@@ -66,10 +66,10 @@ pub(super) fn parse(text: &str) -> Result<Contents, Problem> {
                 contents.destinations = destinations::read(text, value, key.span().start)?;
             }
             // A table whose members are settings with a dot in their names.
-            ("outgoing", DeValue::Table(members)) => {
+            ("outgoing" | "exec" | "ssh", DeValue::Table(members)) => {
                 for (member, value) in members {
                     let line = line_at(text, member.span().start);
-                    let word = format!("outgoing.{}", member.get_ref());
+                    let word = format!("{word}.{}", member.get_ref());
                     contents
                         .settings
                         .push(setting(&word, value.get_ref(), line)?);
@@ -97,12 +97,13 @@ fn setting(word: &str, value: &DeValue<'_>, line: usize) -> Result<Found, Proble
     let value = match (name, value) {
         (_, DeValue::String(text)) => text.clone().into_owned(),
         (Name::Runs, DeValue::Integer(number)) => number.to_string(),
-        (Name::OutgoingAllow, DeValue::Array(ranges)) => {
-            let texts = ranges.iter().map(|range| match range.get_ref() {
+        (Name::OutgoingAllow | Name::ExecAllow, DeValue::Array(items)) => {
+            let texts = items.iter().map(|item| match item.get_ref() {
                 DeValue::String(text) => Ok(text.as_ref()),
                 _ => Err((line, format!("{word} must hold texts in quotes"), None)),
             });
-            texts.collect::<Result<Vec<_>, _>>()?.join(",")
+            let between = if name == Name::ExecAllow { ":" } else { "," };
+            texts.collect::<Result<Vec<_>, _>>()?.join(between)
         }
         (Name::Runs, _) => return Err((line, format!("{word} must be a whole number"), None)),
         _ => return Err((line, format!("{word} must be a text in quotes"), None)),

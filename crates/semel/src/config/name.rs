@@ -15,10 +15,14 @@ pub(crate) enum Name {
     Runs,
     Drain,
     OutgoingAllow,
+    ExecAllow,
+    SshKnownHosts,
+    SshAgent,
+    SshConfig,
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 12] = [
+    pub(crate) const ALL: [Name; 16] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -31,6 +35,10 @@ impl Name {
         Name::Runs,
         Name::Drain,
         Name::OutgoingAllow,
+        Name::ExecAllow,
+        Name::SshKnownHosts,
+        Name::SshAgent,
+        Name::SshConfig,
     ];
 
     pub(crate) fn text(self) -> &'static str {
@@ -47,6 +55,10 @@ impl Name {
             Name::Runs => "runs",
             Name::Drain => "drain",
             Name::OutgoingAllow => "outgoing.allow",
+            Name::ExecAllow => "exec.allow",
+            Name::SshKnownHosts => "ssh.known_hosts",
+            Name::SshAgent => "ssh.agent",
+            Name::SshConfig => "ssh.config",
         }
     }
 
@@ -76,7 +88,11 @@ impl Name {
             | Name::Server
             | Name::Token
             | Name::Flows
-            | Name::OutgoingAllow => None,
+            | Name::OutgoingAllow
+            | Name::ExecAllow
+            | Name::SshKnownHosts
+            | Name::SshAgent
+            | Name::SshConfig => None,
         }
     }
 }

@@ -20,10 +20,19 @@ pub(crate) struct Place {
 }
 
 /// The sections, with the fields of what is in them.
-pub(super) const SECTIONS: [(&str, &[&str]); 1] = [(
-    "channels",
-    &["slack", "token", "to", "api", "discord", "teams", "webhook"],
-)];
+pub(super) const SECTIONS: [(&str, &[&str]); 3] = [
+    (
+        "channels",
+        &["slack", "token", "to", "api", "discord", "teams", "webhook"],
+    ),
+    ("connections", &["url", "password", "sessions"]),
+    (
+        "smtp",
+        &[
+            "host", "port", "tls", "user", "password", "from", "helo", "limit",
+        ],
+    ),
+];
 
 /// Reads a section; nothing if there is none of that name.
 pub(super) fn read(

@@ -66,7 +66,7 @@ async fn perform(allow: &[&Path], task: &Task) -> (Outcome, usize) {
 fn task(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Task {
     Task {
         act: Arc::new(Act {
-            kind: Kind::Other("exec"),
+            kind: Kind::Exec,
             input: Tree::Null,
             exprs: BTreeMap::new(),
             span: Span::default(),

@@ -64,7 +64,7 @@ fn steps(server: &Server) -> Steps {
 fn task(input: &str) -> Task {
     Task {
         act: Arc::new(Act {
-            kind: Kind::Other("email"),
+            kind: Kind::Email,
             input: Tree::Null,
             exprs: BTreeMap::new(),
             span: Span::default(),

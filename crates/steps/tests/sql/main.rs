@@ -48,7 +48,7 @@ fn steps_with(url: &str, password: Option<&str>) -> Steps {
 fn task(input: &str) -> Task {
     Task {
         act: Arc::new(Act {
-            kind: Kind::Other("sql"),
+            kind: Kind::Sql,
             input: Tree::Null,
             exprs: BTreeMap::new(),
             span: Span::default(),

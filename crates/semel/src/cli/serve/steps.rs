@@ -4,12 +4,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use semel_flow::Value;
-use semel_flow::value::Piece;
 use semel_server::Vault;
-use semel_steps::{EnvSecrets, LimitSettings, NotifySettings, OutgoingRules, Settings, Steps};
+use semel_steps::{
+    EnvSecrets, ExecSettings, LimitSettings, OutgoingRules, Settings, SshSettings, Steps,
+};
 
-use crate::config::{Config, Name, OTHERS, Origin, Place};
+use super::places;
+use crate::config::{Config, Name, OTHERS};
 use crate::failure::Failure;
 use crate::keys;
 
@@ -23,7 +24,11 @@ pub(super) fn steps(config: &Config, data: &Path) -> anyhow::Result<(Steps, Arc<
     let settings = Settings {
         rules: rules(config)?,
         limits: limits(config),
-        notify: channels(config)?,
+        notify: places::channels(config)?,
+        smtp: places::mail_servers(config)?,
+        connections: places::connections(config)?,
+        exec: programs(config),
+        ssh: machines(config),
         ..Settings::new(Arc::clone(&vault) as _)
     };
     Ok((Steps::new(settings), vault))
@@ -39,6 +44,27 @@ fn rules(config: &Config) -> anyhow::Result<OutgoingRules> {
     })
 }
 
+fn programs(config: &Config) -> ExecSettings {
+    let allow = config.setting(Name::ExecAllow);
+    let allow = allow.map(|setting| std::env::split_paths(&setting.value).collect());
+    ExecSettings {
+        allow: allow.unwrap_or_default(),
+    }
+}
+
+fn machines(config: &Config) -> SshSettings {
+    let path = |name| {
+        let setting = config.setting(name);
+        setting.map(|setting| setting.value.as_str().into())
+    };
+    SshSettings {
+        known_hosts: path(Name::SshKnownHosts),
+        agent: path(Name::SshAgent),
+        config: path(Name::SshConfig),
+        ..SshSettings::default()
+    }
+}
+
 fn limits(config: &Config) -> LimitSettings {
     let mut settings = LimitSettings::default();
     for (destination, _) in config.destinations() {
@@ -50,55 +76,4 @@ fn limits(config: &Config) -> LimitSettings {
         }
     }
     settings
-}
-
-/// Where messages to people go, by name.
-fn channels(config: &Config) -> anyhow::Result<NotifySettings> {
-    let mut settings = NotifySettings::default();
-    let places = config.places();
-    for (place, origin) in places.filter(|(place, _)| place.section == "channels") {
-        let fields = channel(place, &origin)?;
-        settings.channels.insert(place.name.clone(), fields);
-    }
-    Ok(settings)
-}
-
-/// A channel as the fields of a `notify` that goes there.
-fn channel(place: &Place, origin: &Origin) -> anyhow::Result<Value> {
-    const KINDS: [&str; 5] = ["slack", "token", "discord", "teams", "webhook"];
-    let wrong = |why: &str| Failure::usage(format!("channels.{}: {why} ({origin})", place.name));
-    let mut given = KINDS
-        .into_iter()
-        .filter_map(|kind| Some((kind, place.fields.get(kind)?)));
-    let (Some((kind, value)), None) = (given.next(), given.next()) else {
-        let why = "it needs one of slack, token, discord, teams, webhook, and only one";
-        return Err(wrong(why).into());
-    };
-    let value = match secret(value) {
-        Some(secret) => secret,
-        None if kind == "webhook" => Value::text(value),
-        None => {
-            let why = format!("{kind} is written in clear");
-            let fix = format!("write {kind} = \"${{{{ secrets.NAME }}}}\"");
-            return Err(wrong(&why).fix(fix).into());
-        }
-    };
-    Ok(match kind {
-        "slack" => Value::map([(kind, Value::map([("url", value)]))]),
-        "token" => {
-            let to = place.fields.get("to");
-            let to = to.ok_or_else(|| wrong("a token needs `to`, the channel's id"))?;
-            let mut bot = vec![("token", value), ("to", Value::text(to))];
-            bot.extend(place.fields.get("api").map(|api| ("api", Value::text(api))));
-            Value::map([("slack", Value::map(bot))])
-        }
-        _ => Value::map([(kind, value)]),
-    })
-}
-
-/// The secret that a text of exactly `${{ secrets.NAME }}` stands for.
-fn secret(text: &str) -> Option<Value> {
-    let inner = text.trim().strip_prefix("${{")?.strip_suffix("}}")?;
-    let name = inner.trim().strip_prefix("secrets.")?;
-    Some(Value::Sealed(Arc::new([Piece::Secret(name.into())])))
 }

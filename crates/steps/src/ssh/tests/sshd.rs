@@ -131,7 +131,7 @@ impl Machine {
         ];
         Task {
             act: Arc::new(Act {
-                kind: Kind::Other("ssh"),
+                kind: Kind::Ssh,
                 input: Tree::Null,
                 exprs: std::collections::BTreeMap::new(),
                 span: Span::default(),
