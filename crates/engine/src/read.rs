@@ -5,7 +5,8 @@ use semel_flow::expr::{EvalError, Expr};
 
 use crate::names::RunNames;
 
-/// What later steps see of an answer with these names; without an expression, its body.
+/// What later steps see of an answer with these names; without an expression, its body, or all of it
+/// where there is none.
 ///
 /// # Errors
 /// [`EvalError`] if the expression has no value.
@@ -15,7 +16,7 @@ pub fn result(
     names: &RunNames<'_>,
 ) -> Result<Value, EvalError> {
     match expr {
-        None => Ok(answer.get("body").cloned().unwrap_or(Value::Null)),
+        None => Ok(answer.get("body").unwrap_or(answer).clone()),
         Some(expr) => expr.eval(&names.with(&members(answer))),
     }
 }

@@ -208,21 +208,29 @@ impl<'f> Names<'_, '_, 'f> {
         };
         let failed = self.place.at.is_some_and(|at| at.on_failure);
         let sees = self.place.sees;
+        if matches!(sees, Answer | AnswerOnly | CursorAnswer | Anything) && self.is_answer(root) {
+            return true;
+        }
         match root {
             "event" | "schedule" => sees != AnswerOnly,
             "request" => sees != AnswerOnly && has_hook(flow),
             "run" => !matches!(sees, Event | AnswerOnly),
             "steps" => matches!(sees, Run | Step | OwnResult | Ended | Answer | Anything),
             "step" => matches!(sees, Step | OwnResult | Answer | Anything),
-            "body" | "status" | "headers" => {
-                matches!(sees, Answer | AnswerOnly | CursorAnswer | Anything)
-            }
             "cursor" => matches!(sees, Cursor | CursorAnswer),
             "failure" => failed || sees == Anything,
             // What a `let` stands for is looked up where it is used.
             _ if sees == Anything => root == "item" || self.is_item_anywhere(root),
             "item" => in_loop() || sees == Fetched || synced() && self.place.at.is_some(),
             _ => in_loop(),
+        }
+    }
+
+    /// Whether it is a part of the answer that is looked at here; without a step, of a request.
+    fn is_answer(&self, root: &str) -> bool {
+        match self.place.at {
+            Some(at) => at.step.is_answered_with(root),
+            None => ["body", "status", "headers"].contains(&root),
         }
     }
 

@@ -213,8 +213,16 @@ impl<'f> Walk<'_, 'f> {
                 self.push(Source::Moment(path::text(name, segs)), span);
             }
             "steps" => self.steps(segs, span),
-            "body" | "status" | "headers" => self.answered(segs, span),
+            _ if self.is_answer(name) => self.answered(segs, span),
             _ => self.given(name, segs, span),
+        }
+    }
+
+    /// Whether it is a part of an answer; without a step, of a request.
+    fn is_answer(&self, name: &str) -> bool {
+        match self.answer {
+            Some(step) => step.is_answered_with(name),
+            None => ["body", "status", "headers"].contains(&name),
         }
     }
 

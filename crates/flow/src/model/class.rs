@@ -56,6 +56,22 @@ impl Step {
         }
     }
 
+    /// Whether a name stands for a part of an answer that this step or one of its questions gets.
+    #[must_use]
+    pub fn is_answered_with(&self, name: &str) -> bool {
+        let of = |act: &Act| act.kind.answer_names().contains(&name);
+        let asked = self.lookup.as_ref().is_some_and(|it| of(&it.probe.act));
+        asked
+            || match &self.action {
+                Action::Act(act) => of(act),
+                Action::Ensure(ensure) => {
+                    let update = ensure.update.as_ref().is_some_and(|it| of(&it.act));
+                    of(&ensure.find.act) || of(&ensure.create.act) || update
+                }
+                _ => false,
+            }
+    }
+
     /// The scope of its effects: as written, else the flow's name and the step's id.
     #[must_use]
     pub fn scope_name(&self, flow: &Flow) -> String {

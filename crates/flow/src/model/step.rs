@@ -71,6 +71,20 @@ impl Kind {
         }
     }
 
+    /// What expressions over its answer may use.
+    #[must_use]
+    pub fn answer_names(self) -> &'static [&'static str] {
+        match self {
+            Kind::Http | Kind::Notify | Kind::Other(_) => &["body", "status", "headers", "url"],
+            Kind::Sql => &["rows", "count"],
+            Kind::Email => &["message_id", "accepted", "reply", "code", "refused"],
+            Kind::Exec => &["status", "signal", "stdout", "stderr", "cut"],
+            Kind::Ssh => &[
+                "status", "signal", "stdout", "stderr", "cut", "state", "key",
+            ],
+        }
+    }
+
     /// The kind of that name, if it is performed.
     #[must_use]
     pub fn named(name: &str) -> Option<Kind> {
