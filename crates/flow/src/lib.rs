@@ -35,7 +35,7 @@ mod yaml;
 pub use check::{Abandoned, Row, abandoned, check, mark_volatile, table};
 pub use diagnostic::{Diagnostic, Level, Span};
 pub use expr::{Expr, Template};
-pub use lower::{Reading, read};
+pub use lower::{Reading, read, secret_name};
 pub use model::Flow;
 pub use schema::schema;
 pub use value::Value;

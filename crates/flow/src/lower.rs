@@ -23,6 +23,8 @@ mod timing;
 mod trigger;
 mod webhook;
 
+pub use text::secret_name;
+
 use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, Level, Spanned};

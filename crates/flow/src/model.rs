@@ -12,6 +12,7 @@ use semel_ledger::Millis;
 use crate::diagnostic::Spanned;
 use crate::expr::{Expr, Template};
 
+pub use class::is_of_answer;
 pub use step::{
     Act, Action, Branch, Case, Class, Ensure, ForEach, GiveUp, Kind, Lookup, Made, OnUnknown,
     Probe, Retry, Step, Tree,

@@ -204,21 +204,30 @@ impl Front {
     pub(crate) fn new(app: &Arc<App>) -> Front {
         Front {
             router: router(Arc::clone(app)),
-            hooks: Gate::of(app, HOOKS, Access::Open),
+            hooks: Gate::of(app, HOOKS, access_of(HOOKS)),
         }
     }
 
     /// Answers one request, as [`router`] would.
-    pub(crate) async fn answer(mut self, request: Request) -> Response {
+    pub(crate) async fn answer(mut self, mut request: Request) -> Response {
         let name = request.uri().path().strip_prefix("/hooks/");
         if name.is_none_or(str::is_empty) || request.method() != Method::POST {
             let answer: Result<Response, Infallible> = self.router.call(request).await;
             return answer.into_response();
         }
         let (gate, started) = (self.hooks, Instant::now());
-        let response = receive::receive(State(Arc::clone(&gate.app)), request).await;
+        let response = match gate.admit(&mut request).await {
+            Ok(()) => receive::receive(State(Arc::clone(&gate.app)), request).await,
+            Err(problem) => Err(problem),
+        };
         gate.answered(response.into_response(), started)
     }
+}
+
+/// Who may pass to a path of [`ROUTES`].
+fn access_of(path: &str) -> Access {
+    let route = ROUTES.iter().find(|route| route.path == path);
+    route.map_or(Access::Nowhere, |route| route.access)
 }
 
 impl Gate {

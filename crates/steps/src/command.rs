@@ -6,6 +6,8 @@
 
 mod answer;
 mod fields;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub(crate) use answer::{Told, ended, failed, unseen};
 pub(crate) use fields::{FieldError, Read, Reader};

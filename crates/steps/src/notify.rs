@@ -9,11 +9,9 @@
 mod service;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use semel_act::{Answer, Failure, FailureClass, Outcome, Task, Trace};
 use semel_flow::Value;
-use semel_flow::model::Act;
 
 use crate::http::Http;
 use service::Service;
@@ -77,10 +75,6 @@ impl Notify {
             }
         };
         let request = Task {
-            act: Arc::new(Act {
-                exprs: BTreeMap::new(),
-                ..(*task.act).clone()
-            }),
             input,
             ..task.clone()
         };

@@ -9,9 +9,8 @@ use semel_flow::Value;
 /// Of longer secrets, such as private keys, only the commonest spellings are looked for.
 const LONG: usize = 256;
 
-/// A secret may have been sent as it is, escaped in a URL or form, or escaped in JSON (twice, if
-/// that was a text within JSON); whoever
-/// repeats what was sent may spell each of these in any way once more.
+/// A secret may have been sent as it is, escaped in a URL or form, or escaped in JSON (twice, if that
+/// was a text within JSON); whoever repeats what was sent may spell each of these in any way once more.
 pub(super) fn forms(secret: &str) -> Vec<String> {
     if secret.len() > LONG {
         let mut forms = vec![secret.to_owned(), in_url(secret, b"-._~", upper)];

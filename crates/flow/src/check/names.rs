@@ -13,7 +13,7 @@ use crate::codes::{C001, C002, C006, C007, C009};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expr::Expr;
 use crate::expr::ast::{Ast, Node};
-use crate::model::{Flow, Trigger};
+use crate::model::{Flow, Trigger, is_of_answer};
 use crate::near::nearest;
 
 /// Names that exist somewhere, and where.
@@ -208,7 +208,8 @@ impl<'f> Names<'_, '_, 'f> {
         };
         let failed = self.place.at.is_some_and(|at| at.on_failure);
         let sees = self.place.sees;
-        if matches!(sees, Answer | AnswerOnly | CursorAnswer | Anything) && self.is_answer(root) {
+        let answered = matches!(sees, Answer | AnswerOnly | CursorAnswer | Anything);
+        if answered && is_of_answer(self.place.at.map(|at| at.step), root) {
             return true;
         }
         match root {
@@ -223,14 +224,6 @@ impl<'f> Names<'_, '_, 'f> {
             _ if sees == Anything => root == "item" || self.is_item_anywhere(root),
             "item" => in_loop() || sees == Fetched || synced() && self.place.at.is_some(),
             _ => in_loop(),
-        }
-    }
-
-    /// Whether it is a part of the answer that is looked at here; without a step, of a request.
-    fn is_answer(&self, root: &str) -> bool {
-        match self.place.at {
-            Some(at) => at.step.is_answered_with(root),
-            None => ["body", "status", "headers"].contains(&root),
         }
     }
 

@@ -19,7 +19,7 @@ use super::visit::is_planned;
 use crate::diagnostic::Span;
 use crate::expr::ast::{Ast, Each, Node};
 use crate::expr::{Expr, Template};
-use crate::model::{Action, Class, Flow, Step, Tree};
+use crate::model::{Action, Class, Flow, Step, Tree, is_of_answer};
 use crate::value::Value;
 use path::{Seg, chain};
 
@@ -213,16 +213,8 @@ impl<'f> Walk<'_, 'f> {
                 self.push(Source::Moment(path::text(name, segs)), span);
             }
             "steps" => self.steps(segs, span),
-            _ if self.is_answer(name) => self.answered(segs, span),
+            _ if is_of_answer(self.answer, name) => self.answered(segs, span),
             _ => self.given(name, segs, span),
-        }
-    }
-
-    /// Whether it is a part of an answer; without a step, of a request.
-    fn is_answer(&self, name: &str) -> bool {
-        match self.answer {
-            Some(step) => step.is_answered_with(name),
-            None => ["body", "status", "headers"].contains(&name),
         }
     }
 

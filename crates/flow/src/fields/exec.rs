@@ -8,6 +8,17 @@ pub static EXEC: Object = Object {
     ..object("`exec`", &EXEC_FIELDS)
 };
 
+pub(super) const STDIN: Field = field(
+    "stdin",
+    Is::Tree,
+    "What it gets to read: text as it is, all else as JSON.",
+);
+pub(super) const OUTPUT: Field = field(
+    "output",
+    Is::Size,
+    "How much is kept of each stream, at most `16MiB`. Left out, `1MiB`.",
+);
+
 static EXEC_FIELDS: [Field; 6] = [
     required(
         "command",
@@ -24,16 +35,8 @@ static EXEC_FIELDS: [Field; 6] = [
         Is::Template,
         "Where it runs: a whole path. Left out, `/`.",
     ),
-    field(
-        "stdin",
-        Is::Tree,
-        "What it gets to read: text as it is, all else as JSON.",
-    ),
-    field(
-        "output",
-        Is::Size,
-        "How much is kept of each stream, at most `16MiB`. Left out, `1MiB`.",
-    ),
+    STDIN,
+    OUTPUT,
     field(
         "expect",
         Is::Codes { max: 255 },

@@ -1,5 +1,6 @@
 //! A command on another machine.
 
+use super::exec::{OUTPUT, STDIN};
 use super::{Field, Is, Object, STEP, field, object, required};
 
 /// A command on another machine.
@@ -31,16 +32,8 @@ static SSH_FIELDS: [Field; 11] = [
         Is::Command,
         "The program and its arguments: a list. Each arrives as it is.",
     ),
-    field(
-        "stdin",
-        Is::Tree,
-        "What it gets to read: text as it is, all else as JSON.",
-    ),
-    field(
-        "output",
-        Is::Size,
-        "How much is kept of each stream, at most `16MiB`. Left out, `1MiB`.",
-    ),
+    STDIN,
+    OUTPUT,
     field(
         "expect",
         Is::Codes { max: 254 },

@@ -68,7 +68,7 @@ impl Lower {
             Is::Templates => self.templates(slot),
             Is::Command => self.command(slot),
             Is::Codes { max } => self.codes(slot, "an exit code", 0..=max),
-            Is::Raw => self.raw(slot).and_then(|it| text(&it.it)),
+            Is::Raw => self.raw(slot).and_then(text),
             Is::Texts => Some(self.texts(slot, false)),
             Is::Pairs => Some(self.texts(slot, true)),
             Is::Secret => {
@@ -140,7 +140,8 @@ impl Lower {
     /// A program and its arguments. Text would have to be taken apart by somebody.
     fn command(&mut self, slot: Slot<'_>) -> Option<Tree> {
         if slot.node.scalar().is_some() {
-            if self.refuse_template("command", slot.node) {
+            let help = "write the command as a list, one argument an item; each may have `${{ }}`";
+            if self.refuse_template(slot.node, "a command", help) {
                 self.wrong_type(slot);
             }
             return None;
@@ -149,26 +150,18 @@ impl Lower {
     }
 
     /// Text that another program parses, taken as it is written.
-    fn raw(&mut self, slot: Slot<'_>) -> Option<Spanned<String>> {
-        let text = self.scalar(slot)?.to_owned();
-        self.refuse_template("sql", slot.node).then_some(Spanned {
-            it: text,
-            span: slot.node.span,
-        })
+    fn raw<'n>(&mut self, slot: Slot<'n>) -> Option<&'n str> {
+        let text = self.scalar(slot)?;
+        let help = "write a placeholder such as $1, and the value under `params`";
+        let plain = self.refuse_template(slot.node, "SQL text", help);
+        plain.then_some(text)
     }
 
     /// Whether no value is put into text that another program will parse again.
-    pub(super) fn refuse_template(&mut self, kind: &str, node: &Node) -> bool {
+    fn refuse_template(&mut self, node: &Node, what: &str, help: &'static str) -> bool {
         if !node.scalar().is_some_and(|text| text.contains("${{")) {
             return true;
         }
-        let (what, help) = if kind == "sql" {
-            let help = "write a placeholder such as $1, and the value under `params`";
-            ("SQL text", help)
-        } else {
-            let help = "write the command as a list, one argument an item; each may have `${{ }}`";
-            ("a command", help)
-        };
         let title = format!("`${{{{ }}}}` inside {what}");
         let label = "a value with the right signs in it would be run";
         self.report(Diagnostic::error(F015, node.span, title, label).help(help));

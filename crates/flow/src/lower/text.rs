@@ -197,8 +197,9 @@ impl Lower {
     }
 }
 
-/// The name, if the text is exactly one secret.
-fn secret_name(text: &str) -> Option<&str> {
+/// The name, if the text is exactly `${{ secrets.NAME }}`.
+#[must_use]
+pub fn secret_name(text: &str) -> Option<&str> {
     let inner = text.trim().strip_prefix("${{")?.strip_suffix("}}")?.trim();
     let name = inner.strip_prefix("secrets.")?;
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -57,8 +57,7 @@ impl Step {
     }
 
     /// Whether a name stands for a part of an answer that this step or one of its questions gets.
-    #[must_use]
-    pub fn is_answered_with(&self, name: &str) -> bool {
+    fn is_answered_with(&self, name: &str) -> bool {
         let of = |act: &Act| act.kind.answer_names().contains(&name);
         let asked = self.lookup.as_ref().is_some_and(|it| of(&it.probe.act));
         asked
@@ -79,6 +78,15 @@ impl Step {
             Some(scope) => scope.it.clone(),
             None => format!("{}/{}", flow.name.it, self.id.it),
         }
+    }
+}
+
+/// Whether a name stands for a part of the answer that a step gets; without a step, of a request.
+#[must_use]
+pub fn is_of_answer(step: Option<&Step>, name: &str) -> bool {
+    match step {
+        Some(step) => step.is_answered_with(name),
+        None => ["body", "status", "headers"].contains(&name),
     }
 }
 

@@ -16,6 +16,7 @@ mod folder;
 mod help;
 mod hostile;
 mod killed;
+mod kinds;
 mod ledger;
 mod once;
 mod overlap;

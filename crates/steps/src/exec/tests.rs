@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use semel_act::{Failure, SecretSet};
+use semel_act::SecretSet;
 use semel_flow::Value;
 use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
@@ -16,6 +16,7 @@ use semel_ledger::Millis;
 use tempfile::TempDir;
 
 use super::*;
+use crate::command::testing::{command, done, failure, text};
 
 #[derive(Default)]
 struct Sent(AtomicUsize);
@@ -80,34 +81,8 @@ fn task(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Task {
     }
 }
 
-fn command(words: &[&str]) -> (&'static str, Value) {
-    let words = words.iter().map(|word| Value::text(word)).collect();
-    ("command", Value::list(words))
-}
-
 fn secret() -> Value {
     Value::Sealed(Arc::new([Piece::Secret("TOKEN".into())]))
-}
-
-fn done(outcome: Outcome) -> Value {
-    match outcome {
-        Outcome::Done(answer) => {
-            assert_eq!(answer.names, answer.result);
-            answer.result
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn failure(outcome: Outcome) -> Failure {
-    match outcome {
-        Outcome::Failed(failure) => failure,
-        other => panic!("{other:?}"),
-    }
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_text).unwrap()
 }
 
 #[tokio::test]

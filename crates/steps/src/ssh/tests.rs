@@ -4,38 +4,16 @@ mod detached;
 mod sshd;
 mod strict;
 
-use semel_act::Failure;
 use semel_flow::Value;
 use semel_flow::model::Class;
 use semel_ledger::Millis;
 
 use super::*;
+use crate::command::testing::{command, done, failure, text};
 use sshd::{Machine, Pipe, ended, kill};
-
-fn command(words: &[&str]) -> (&'static str, Value) {
-    let words = words.iter().map(|word| Value::text(word)).collect();
-    ("command", Value::list(words))
-}
 
 fn shell(script: &str) -> (&'static str, Value) {
     command(&["sh", "-c", script])
-}
-
-fn done(outcome: Outcome) -> Value {
-    match outcome {
-        Outcome::Done(answer) => {
-            assert_eq!(answer.names, answer.result);
-            answer.result
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-fn failure(outcome: Outcome) -> Failure {
-    match outcome {
-        Outcome::Failed(failure) => failure,
-        other => panic!("{other:?}"),
-    }
 }
 
 fn unknown(outcome: Outcome) -> String {
@@ -43,10 +21,6 @@ fn unknown(outcome: Outcome) -> String {
         Outcome::Unknown { message, .. } => message,
         other => panic!("{other:?}"),
     }
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_text).unwrap()
 }
 
 #[tokio::test]

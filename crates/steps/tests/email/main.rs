@@ -2,6 +2,9 @@
 //!
 //! What was sent is what the server has stored, read with another program's reader of mail.
 
+#[path = "../shared/mod.rs"]
+mod shared;
+
 mod deaths;
 mod fields;
 mod messages;
@@ -9,28 +12,14 @@ mod refusals;
 mod secrets;
 mod server;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use semel_act::{Outcome, Perform as _, SecretSet, Task, Trace};
-use semel_flow::Value;
-use semel_flow::diagnostic::Span;
-use semel_flow::model::{Act, Class, Kind, Tree};
-use semel_ledger::{Millis, Scope};
+use semel_act::{SecretSet, Task};
+use semel_flow::model::{Class, Kind};
 use semel_steps::{OutgoingRules, Settings, SmtpServer, SmtpServers, SmtpTls, Steps};
 
 use server::Server;
-
-/// Counts how often it was told that a byte may leave.
-#[derive(Default)]
-struct Sent(AtomicUsize);
-
-impl Trace for Sent {
-    fn sent(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
+use shared::{message, perform, word};
 
 fn settings() -> Settings {
     let secrets = SecretSet::from_iter([("MAIL", server::PASSWORD), ("WRONG", "not-the-password")]);
@@ -62,45 +51,9 @@ fn steps(server: &Server) -> Steps {
 
 /// A task with these fields.
 fn task(input: &str) -> Task {
-    Task {
-        act: Arc::new(Act {
-            kind: Kind::Email,
-            input: Tree::Null,
-            exprs: BTreeMap::new(),
-            span: Span::default(),
-        }),
-        input: Value::read(input.as_bytes()).expect(input),
-        class: Class::Guarded,
-        scope: Some(Scope::new("order-paid/receipt").expect("a scope")),
-        key: Some("order/17".parse().expect("a key")),
-        attempt: 1,
-        timeout: Millis::seconds(20),
-    }
+    shared::task(Kind::Email, Class::Guarded, "order-paid/receipt", input)
 }
 
 fn letter() -> Task {
     task(r#"{"to":"ann@example.org","subject":"Your receipt","text":"Thank you.\n"}"#)
-}
-
-async fn perform(steps: &Steps, task: &Task) -> (Outcome, usize) {
-    let sent = Sent::default();
-    let outcome = steps.perform(task, &sent).await;
-    (outcome, sent.0.load(Ordering::SeqCst))
-}
-
-/// What is known about the effect, in a word.
-fn word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done(_) => "done",
-        Outcome::Failed(failure) => failure.class.name(),
-        Outcome::Unknown { .. } => "unknown",
-    }
-}
-
-fn message(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Done(answer) => format!("done: {}", answer.names.to_json()),
-        Outcome::Failed(failure) => failure.message.clone(),
-        Outcome::Unknown { message, .. } => message.clone(),
-    }
 }

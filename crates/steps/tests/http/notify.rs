@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use semel_act::{SecretSet, Task};
 use semel_flow::Value;
-use semel_flow::model::{Act, Class, Kind};
+use semel_flow::model::{Class, Kind};
 use semel_steps::{NotifySettings, Settings, Steps};
 
+use crate::shared;
 use crate::sink::{Manner, Sink, answer};
-use crate::{message, perform, result, sealed, settings, task, word};
+use crate::{message, perform, result, sealed, settings, word};
 
 /// Steps whose secret `HOOK` is an address of the sink, with a channel `ops` that goes there.
 fn steps(sink: &Sink) -> Steps {
@@ -26,15 +27,7 @@ fn steps(sink: &Sink) -> Steps {
 }
 
 fn notify(class: Class, input: &str) -> Task {
-    let http = task(class, input);
-    let act = Act {
-        kind: Kind::Notify,
-        ..(*http.act).clone()
-    };
-    Task {
-        act: Arc::new(act),
-        ..http
-    }
+    shared::task(Kind::Notify, class, "tell", input)
 }
 
 #[tokio::test]

@@ -1,5 +1,8 @@
 //! `sql` steps against real databases. What was done is read by another client, not by the step.
 
+#[path = "../shared/mod.rs"]
+mod shared;
+
 mod cut;
 mod forms;
 mod proxy;
@@ -8,27 +11,14 @@ mod refused;
 mod types;
 mod world;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use semel_act::{Outcome, Perform as _, SecretSet, Task, Trace};
+use semel_act::{SecretSet, Task};
 use semel_flow::Value;
-use semel_flow::diagnostic::Span;
-use semel_flow::model::{Act, Class, Kind, Tree};
-use semel_flow::value::Piece;
-use semel_ledger::{Millis, Scope};
+use semel_flow::model::{Class, Kind};
 use semel_steps::{Connection, Settings, Steps};
 
-/// Counts how often it was told that a byte may have an effect.
-#[derive(Default)]
-struct Sent(AtomicUsize);
-
-impl Trace for Sent {
-    fn sent(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
+use shared::{Sent, message, perform, result, word};
 
 /// Steps that know the database at that address as `shop`.
 fn steps(url: &str) -> Steps {
@@ -44,38 +34,9 @@ fn steps_with(url: &str, password: Option<&str>) -> Steps {
     Steps::new(settings)
 }
 
-/// A task with these fields, for the order 17. A text `{{NAME}}` is the secret of that name.
+/// A task with these fields.
 fn task(input: &str) -> Task {
-    Task {
-        act: Arc::new(Act {
-            kind: Kind::Sql,
-            input: Tree::Null,
-            exprs: BTreeMap::new(),
-            span: Span::default(),
-        }),
-        input: sealed(Value::read(input.as_bytes()).expect(input)),
-        class: Class::Keyed,
-        key: Some("order/17".parse().expect("a key")),
-        scope: Some(Scope::new("shop/order").expect("a scope")),
-        attempt: 1,
-        timeout: Millis::seconds(20),
-    }
-}
-
-fn sealed(value: Value) -> Value {
-    match value {
-        Value::Text(text) if text.starts_with("{{") => {
-            let name = text.trim_matches(['{', '}']);
-            Value::Sealed(Arc::new([Piece::Secret(name.into())]))
-        }
-        Value::List(items) => Value::list(items.iter().cloned().map(sealed).collect()),
-        Value::Map(members) => Value::map(
-            members
-                .iter()
-                .map(|(name, value)| (Arc::clone(name), sealed(value.clone()))),
-        ),
-        other => other,
-    }
+    shared::task(Kind::Sql, Class::Keyed, "shop/order", input)
 }
 
 /// A task whose SQL is written with `$1`, as that database wants it.
@@ -84,37 +45,6 @@ fn sql(form: &str, sql: &str, params: &str) -> Task {
     task(&format!(
         r#"{{"on":"shop","{form}":{sql},"params":{params}}}"#
     ))
-}
-
-async fn perform(steps: &Steps, task: &Task) -> (Outcome, usize) {
-    let sent = Sent::default();
-    let outcome = steps.perform(task, &sent).await;
-    (outcome, sent.0.load(Ordering::SeqCst))
-}
-
-/// What is known about the effect, in a word.
-fn word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done(_) => "done",
-        Outcome::Failed(failure) => failure.class.name(),
-        Outcome::Unknown { .. } => "unknown",
-    }
-}
-
-fn message(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Done(answer) => format!("done: {}", answer.names.to_json()),
-        Outcome::Failed(failure) => failure.message.clone(),
-        Outcome::Unknown { message, .. } => message.clone(),
-    }
-}
-
-/// The result of what is done.
-fn result(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Done(answer) => answer.result.to_json(),
-        other => panic!("not done: {other:?}"),
-    }
 }
 
 /// Performs, and expects it to be done.

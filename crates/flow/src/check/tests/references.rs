@@ -33,6 +33,8 @@ fn wrong_references_are_explained() {
         ("member-of-parallel", steps(&format!("  - id: all\n    parallel:\n      one: [{{id: a, {GET}}}]\n  - {{id: b, set: {{x: \"${{{{ steps.all.result.one }}}}\"}}}}\n")), "C006"),
         ("body", steps("  - {id: a, http: {get: \"https://a.example/${{ body.id }}\"}}\n"), "C007"),
         ("item", steps("  - {id: a, set: {x: \"${{ item.id }}\"}}\n"), "C007"),
+        ("body-of-rows", steps("  - {id: a, sql: {on: shop, query: select 1}, result: body.n}\n"), "C007"),
+        ("rows-of-a-program", steps("  - {id: a, exec: {command: [/opt/a]}, result: rows}\n"), "C001"),
         ("failure", steps("  - {id: a, set: {x: \"${{ failure.step }}\"}}\n"), "C007"),
         ("loop-item", steps(&format!("  - id: all\n    for_each: event.list\n    as: line\n    key: ${{{{ line.id }}}}\n    steps: [{{id: a, {GET}}}]\n  - {{id: b, set: {{x: \"${{{{ line.id }}}}\"}}}}\n")), "C007"),
         ("paging-event", steps("  - id: a\n    http: {get: https://a.example, paging: {items: event.items, next: body.next}}\n"), "C007"),

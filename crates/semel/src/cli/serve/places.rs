@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use semel_flow::Value;
 use semel_flow::value::Piece;
+use semel_flow::{Value, secret_name};
 use semel_steps::{
     Connection, Connections, NotifySettings, SmtpLogin, SmtpServer, SmtpServers, SmtpTls,
 };
@@ -49,7 +49,7 @@ pub(super) fn connections(config: &Config) -> anyhow::Result<Connections> {
     for (place, origin) in of(config, "connections") {
         let missing = || wrong(place, &origin, "it has no `url`");
         let url = place.fields.get("url").ok_or_else(missing)?;
-        let password = place.fields.get("password").map(|name| secret_name(name));
+        let password = place.fields.get("password").map(|name| named(name));
         let connection = Connection::parse(url, password)
             .map_err(|error| wrong(place, &origin, &error.to_string()))?;
         let connection = match number(place, &origin, "sessions")? {
@@ -88,7 +88,7 @@ fn mail_server(place: &Place, origin: &Origin) -> anyhow::Result<SmtpServer> {
     let login = match (field("user"), field("password")) {
         (Some(user), Some(password)) => Some(SmtpLogin {
             user,
-            password: secret_name(&password).to_owned(),
+            password: named(&password).to_owned(),
         }),
         (None, None) => None,
         _ => {
@@ -121,11 +121,8 @@ fn mail_server(place: &Place, origin: &Origin) -> anyhow::Result<SmtpServer> {
 }
 
 /// A secret's name, written bare or as in flows.
-fn secret_name(text: &str) -> &str {
-    let inner = text.trim().strip_prefix("${{");
-    let inner = inner.and_then(|text| text.strip_suffix("}}"));
-    let named = inner.and_then(|text| text.trim().strip_prefix("secrets."));
-    named.unwrap_or(text)
+fn named(text: &str) -> &str {
+    secret_name(text).unwrap_or(text)
 }
 
 /// Where messages to people go, by name.
@@ -173,7 +170,6 @@ fn channel(place: &Place, origin: &Origin) -> anyhow::Result<Value> {
 
 /// The secret that a text of exactly `${{ secrets.NAME }}` stands for.
 fn secret(text: &str) -> Option<Value> {
-    let inner = text.trim().strip_prefix("${{")?.strip_suffix("}}")?;
-    let name = inner.trim().strip_prefix("secrets.")?;
+    let name = secret_name(text)?;
     Some(Value::Sealed(Arc::new([Piece::Secret(name.into())])))
 }
