@@ -65,7 +65,8 @@ fn a_program_and_a_statement_happen_once() {
         "--data",
         r#"{"id":"17"}"#,
     ];
-    ends(&home.run(&words), 0, &[]);
+    let first = home.run(&words);
+    ends(&first, 0, &[]);
     ends(&home.run(&words), 0, &[]);
     assert_eq!(home.read("seen"), "17; rm -rf /\n");
     let shop = Connection::open(home.path("shop.db")).unwrap();
@@ -74,7 +75,7 @@ fn a_program_and_a_statement_happen_once() {
         .query_row(rows, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .unwrap();
     assert_eq!(rows, (1, "label 17; rm -rf /".to_owned(), 1));
-    let shown = stdout(&home.run(&["runs", "show", "order/17"]));
+    let shown = stdout(&home.run(&["runs", "show", stdout(&first).trim()]));
     assert!(shown.contains("booked  sql"), "{shown}");
 }
 
@@ -91,7 +92,7 @@ fn places_that_cannot_be_are_told_at_the_start() {
             "connections.shop: ",
         ),
         (
-            "[connections.shop]\nurl = \"sqlite:x.db\"\nsessions = \"many\"",
+            "[connections.shop]\nurl = \"sqlite:/x.db\"\nsessions = \"many\"",
             "sessions \"many\" is not a number",
         ),
         (

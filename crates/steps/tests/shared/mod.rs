@@ -55,15 +55,12 @@ pub(crate) fn task(kind: Kind, class: Class, scope: &str, input: &str) -> Task {
 /// A value with `{{NAME}}` in its texts replaced by the secret of that name.
 pub(crate) fn sealed(value: Value) -> Value {
     match value {
-        Value::Text(text) => match text.split_once("{{") {
-            Some((before, rest)) => {
-                let (name, after) = rest.split_once("}}").expect("a closed name");
-                Value::Sealed(Arc::new([
-                    Piece::Plain(before.into()),
-                    Piece::Secret(name.into()),
-                    Piece::Plain(after.into()),
-                ]))
-            }
+        Value::Text(text) => match secret_in(&text) {
+            Some((before, name, after)) => Value::Sealed(Arc::new([
+                Piece::Plain(before.into()),
+                Piece::Secret(name.into()),
+                Piece::Plain(after.into()),
+            ])),
             None => Value::Text(text),
         },
         Value::List(items) => Value::list(items.iter().cloned().map(sealed).collect()),
@@ -74,6 +71,14 @@ pub(crate) fn sealed(value: Value) -> Value {
         ),
         other => other,
     }
+}
+
+/// What stands before, in and after `{{NAME}}`; anything that is not the name of a secret is only text.
+fn secret_in(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    let fits = |c: char| c.is_ascii_uppercase() || c == '_';
+    name.chars().all(fits).then_some((before, name, after))
 }
 
 pub(crate) async fn perform(steps: &Steps, task: &Task) -> (Outcome, usize) {
