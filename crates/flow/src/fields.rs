@@ -13,6 +13,7 @@ mod sql;
 mod ssh;
 mod step;
 mod trigger;
+mod wait;
 
 use semel_ledger::Millis;
 
@@ -28,6 +29,7 @@ pub use step::{
     UNDO,
 };
 pub use trigger::{EVENT, FETCH, LATEST, SCHEDULE, SYNC, TRIGGERS, WEBHOOK};
+pub use wait::{CALLBACK, FOR_EVENT, WAIT};
 
 /// An object of the file.
 #[derive(Debug)]
@@ -214,7 +216,7 @@ impl Is {
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 40] {
+pub fn all() -> [&'static Object; 43] {
     [
         &FLOW,
         &OVERLAP,
@@ -256,6 +258,9 @@ pub fn all() -> [&'static Object; 40] {
         &LOCK,
         &STOP,
         &FAIL,
+        &WAIT,
+        &CALLBACK,
+        &FOR_EVENT,
     ]
 }
 

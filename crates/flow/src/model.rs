@@ -6,6 +6,7 @@
 mod class;
 mod step;
 mod trigger;
+mod wait;
 
 use semel_ledger::Millis;
 
@@ -20,6 +21,7 @@ pub use step::{
 pub use trigger::{
     Fetch, Latest, Missed, Preset, Schedule, Secrets, Sync, Timing, Trigger, Verify, Webhook,
 };
+pub use wait::{ForEvent, Heard, INCOMING, Link, OnTimeout, Patience, Wait};
 
 /// Steps in order.
 pub type Block = Vec<Step>;

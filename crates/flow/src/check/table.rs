@@ -2,7 +2,7 @@
 
 use super::index::blocks;
 use super::policy::{TIMEOUT, longest, retry_of, rounded, window};
-use crate::model::{Action, Block, Class, Flow, OnUnknown, Step};
+use crate::model::{Action, Block, Class, Flow, OnUnknown, Step, Wait};
 use crate::written;
 
 /// What there is to know about a step before it runs.
@@ -103,6 +103,7 @@ fn kind(step: &Step) -> &'static str {
         Action::Lock { .. } => "lock",
         Action::Stop { .. } => "stop",
         Action::Fail { .. } => "fail",
+        Action::Wait(_) => "wait",
     }
 }
 
@@ -112,6 +113,7 @@ fn guard(step: &Step, class: Class) -> String {
         (Action::ForEach(_), _) => "the ledger, item by item".to_owned(),
         (Action::Call { .. }, _) => "the ledger, by the called run's key".to_owned(),
         (Action::Emit { .. }, _) => "told when the step is recorded as done".to_owned(),
+        (Action::Wait(Wait::Callback(_)), _) => "the ledger, the first callback counts".to_owned(),
         (_, Class::Pure) => "none needed: touches nothing".to_owned(),
         (_, Class::Read) => "none needed: only looks".to_owned(),
         (_, Class::Set) => "none needed: a repeat is harmless".to_owned(),

@@ -8,6 +8,7 @@ use super::http::HTTP;
 use super::notify::NOTIFY;
 use super::sql::SQL;
 use super::ssh::SSH;
+use super::wait::WAIT;
 use super::{FLOW, Field, Is, Object, RETRY, duration, field, object, required};
 
 /// What is common to every step.
@@ -68,7 +69,7 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 16] = [
+static KIND_FIELDS: [Field; 17] = [
     field("http", Is::Object(&HTTP), "A request."),
     field("sql", Is::Object(&SQL), "A statement in a database."),
     field("email", Is::Object(&EMAIL), "A mail."),
@@ -131,10 +132,15 @@ static KIND_FIELDS: [Field; 16] = [
         },
         "End the run as failed.",
     ),
+    field(
+        "wait",
+        Is::Object(&WAIT),
+        "Rest until a time, a callback or an event has come.",
+    ),
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 4] = ["kv", "ai", "wait", "approve"];
+pub const NOT_YET: [&str; 3] = ["kv", "ai", "approve"];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {

@@ -1,6 +1,8 @@
 //! What a picture says of triggers and steps, in few words.
 
-use crate::model::{Act, Action, Class, Kind, OnUnknown, Schedule, Step, Timing, Tree, Trigger};
+use crate::model::{
+    Act, Action, Class, Heard, Kind, OnUnknown, Schedule, Step, Timing, Tree, Trigger, Wait,
+};
 use crate::written::{self, template};
 
 /// Longer words are cut.
@@ -36,11 +38,25 @@ pub(super) fn step(run: &str, step: &Step) -> Words {
         Action::Lock { name, .. } => ("lock", template(name)),
         Action::Stop { message } => ("stop", message.as_ref().map_or_else(String::new, template)),
         Action::Fail { message } => ("fail", template(message)),
+        Action::Wait(wait) => ("wait", wait_words(wait)),
     };
     Words {
         kind,
         what: cut(&what),
         guard: cut(&guard(run, step)),
+    }
+}
+
+/// What is waited for.
+fn wait_words(wait: &Wait) -> String {
+    match wait {
+        Wait::For(span) => format!("for {span}"),
+        Wait::Until(until) => format!("until {}", until.source.trim()),
+        Wait::Callback(patience) => format!("for a callback, {} at most", patience.timeout),
+        Wait::ForEvent(it) => match &it.of {
+            Heard::Flow(flow) => format!("for an event of {}", flow.it),
+            Heard::Event(event) => format!("for the event {}", event.it),
+        },
     }
 }
 

@@ -136,6 +136,7 @@ impl Lower {
         };
         match name {
             "ensure" => self.ensure(slot).map(|it| Action::Ensure(Box::new(it))),
+            "wait" => self.wait(slot).map(Action::Wait),
             "for_each" => {
                 let it = self.for_each(entry, slot);
                 it.map(|it| Action::ForEach(Box::new(it)))
