@@ -24,6 +24,7 @@ use crate::flows::{Compiled, Flows};
 use crate::hands::Held;
 use crate::journal::{Note, Opening};
 use crate::token::Links;
+use crate::topics::Topics;
 use crate::{load, worker};
 
 /// How many changes of runs a follower may be behind.
@@ -85,6 +86,8 @@ pub(crate) struct Inner {
     /// The runs in this node's hands, to tell them that mail came.
     pub(crate) held: Mutex<HashMap<RunId, Held>>,
     pub(crate) outers: load::Outers,
+    /// What runs wait for.
+    pub(crate) topics: Topics,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) moved: broadcast::Sender<Moved>,
     pub(crate) works: Mutex<JoinSet<()>>,
@@ -121,6 +124,7 @@ impl Engine {
                 crowded: AtomicBool::new(false),
                 held: Mutex::default(),
                 outers: load::Outers::default(),
+                topics: Topics::default(),
                 stopping: watch::Sender::new(false),
                 moved: broadcast::Sender::new(FOLLOWED),
                 works: Mutex::new(JoinSet::new()),
@@ -174,7 +178,8 @@ impl Engine {
             // Whoever asked may be gone.
             let _ = tell.send(started);
             if let (true, Some(member)) = (held, inner.store.member()) {
-                let active = worker::Active::fresh(fresh, member);
+                let links = inner.settings.links.clone();
+                let active = worker::Active::fresh(fresh, member, links);
                 inner.work(room, Box::new(active)).await;
             }
         });

@@ -7,6 +7,7 @@
 
 mod opening;
 mod text;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
 
 pub use opening::{Again, Headers, Opening, Origin, Raw, Within};
+pub use waiting::{Emitted, Waits, WaitsFor};
 
 /// A value as the journal keeps it: in the row, or a long one as the name of its blob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -197,6 +199,17 @@ pub enum Happening {
         /// One line for people.
         why: Box<str>,
     },
+    /// It rests until a time, or until something has come.
+    Waits(Box<Waits>),
+    /// A callback came before its turn; it is used when that comes.
+    CameEarly {
+        /// Which step will wait for it.
+        step: Arc<str>,
+        /// What was posted.
+        result: Kept,
+    },
+    /// An event was emitted; whoever waits for it is told before the step is done.
+    Emitted(Box<Emitted>),
 }
 
 /// How a run ended.
@@ -266,6 +279,10 @@ pub enum How {
     Decided,
     /// Taken as done by rule.
     TakenAsDone,
+    /// What it waited for has come.
+    Arrived,
+    /// Nothing came in time, and the file says to go on.
+    TimedOut,
 }
 
 impl How {
@@ -340,6 +357,19 @@ pub enum Note {
     Child {
         /// Which step waits.
         step: Arc<str>,
+    },
+    /// A callback came; what was posted is in the ledger.
+    Callback {
+        /// Which step it is for.
+        step: Arc<str>,
+    },
+    /// An event came that may be waited for.
+    Heard {
+        /// The run that has it: which it started, or which emitted it.
+        run: Box<str>,
+        /// The step that emitted it; without one, it started the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        emit: Option<Arc<str>>,
     },
 }
 

@@ -8,6 +8,7 @@
 //! The invariants: a run's state is its journal, folded; nothing that could be noticed is asked of the
 //! world before its claim is durable; an outcome that is not known is never simply repeated.
 
+pub mod callback;
 pub mod decide;
 mod engine;
 pub mod flight;
@@ -29,6 +30,7 @@ pub mod start;
 pub mod state;
 mod timers;
 pub mod token;
+mod topics;
 mod worker;
 
 pub use engine::{Engine, Fresh, Moved, Room, Settings};

@@ -11,9 +11,12 @@ use semel_flow::expr::{Expr, Names};
 use semel_flow::model::Flow;
 use semel_flow::{Value, value::Piece};
 use semel_ledger::Time;
+use semel_store::run::RunId;
 
 use crate::journal::{Headers, Opening, Origin};
+use crate::places;
 use crate::state::State;
+use crate::token::Links;
 
 /// What a run is called.
 #[derive(Clone, Debug)]
@@ -99,6 +102,8 @@ pub struct RunNames<'a> {
     pub seed: [u8; 16],
     /// Further names, such as those of an answer (`body`), `step` or `item`.
     pub more: &'a [(&'a str, Value)],
+    /// How links to the run are made.
+    pub links: &'a Links,
     /// How many random values were given.
     pub drawn: Cell<u64>,
 }
@@ -129,6 +134,18 @@ impl<'a> RunNames<'a> {
             ("message", Value::text(message)),
         ];
         Some(Value::map(members))
+    }
+
+    /// Where to call back for a step: of this run, or of the one around it that the step belongs to.
+    fn callback(&self, step: &str) -> Option<Value> {
+        let mut run = &self.identity.id;
+        let (mut state, mut outer) = (self.state, self.outer);
+        while !places::is_own(self.flow, state, step) {
+            let around = outer?;
+            (run, state, outer) = (&around.identity.id, &around.state, around.outer.as_ref());
+        }
+        let link = self.links.callback(RunId::parse(run)?, step);
+        link.map(|link| Value::text(&link))
     }
 
     fn all_steps(&self) -> Value {
@@ -189,6 +206,7 @@ impl Names for RunNames<'_> {
                 found.or_else(|| step_of_outer(self.outer, member))
             }
             "secrets" => Some(Value::Sealed([Piece::Secret(member.into())].into())),
+            "callbacks" => self.callback(member),
             _ => None,
         }
     }
@@ -237,7 +255,7 @@ fn item(flow: &Flow, state: &State, outer: Option<&Arc<Outer>>, name: &str) -> O
     let opening = &state.opening;
     let own = match (opening.by, &opening.within) {
         (Origin::Item, Some(within)) => {
-            let called = crate::places::item_name(flow, &within.step)?;
+            let called = places::item_name(flow, &within.step)?;
             (called == name).then(|| opening.event.value())
         }
         (Origin::Sync, _) if name == "item" => Some(opening.event.value()),

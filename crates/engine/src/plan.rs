@@ -255,6 +255,7 @@ impl Planner<'_> {
             now: self.engine.store().now(),
             seed: [0; 16],
             more,
+            links: &self.engine.settings().links,
             drawn: Cell::new(0),
         }
     }

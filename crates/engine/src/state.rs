@@ -9,7 +9,7 @@ use std::sync::Arc;
 use semel_flow::Value;
 use semel_ledger::{Fence, Time};
 
-use crate::journal::{Done, Ending, Failed, Happening, Kept, Opening, Spawned};
+use crate::journal::{Done, Emitted, Ending, Failed, Happening, Kept, Opening, Spawned, WaitsFor};
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub struct State {
     pub ended: Option<(Ending, Box<str>)>,
     /// The last thing that happened put it to rest: no act can have been under way after it.
     pub rests: bool,
+    /// Callbacks that came before their turn.
+    pub early: BTreeMap<Arc<str>, Value>,
 }
 
 /// Where a step stands.
@@ -115,6 +117,15 @@ pub enum Phase {
     Skipped,
     /// It has finally failed.
     GaveUp,
+    /// It rests until this time at the most.
+    Waiting {
+        /// Fixed when its turn came.
+        until: Time,
+        /// What for.
+        what: WaitsFor,
+    },
+    /// Its event is out; those that wait for it are to be told.
+    Emitted(Box<Emitted>),
 }
 
 impl State {
@@ -137,6 +148,7 @@ impl State {
             stopped: None,
             ended: None,
             rests: false,
+            early: BTreeMap::new(),
         }
     }
 
@@ -239,6 +251,16 @@ impl State {
                     self.set(step, Phase::Returned(spawned));
                 }
             }
+            Happening::Waits(waits) => {
+                let (until, what) = (waits.until, waits.what);
+                self.set(&waits.step, Phase::Waiting { until, what });
+            }
+            Happening::CameEarly { step, result } => {
+                self.early.insert(Arc::clone(step), result.value());
+            }
+            Happening::Emitted(emitted) => {
+                self.set(&emitted.step, Phase::Emitted(emitted.clone()));
+            }
             _ => {}
         }
     }
@@ -321,6 +343,7 @@ fn rests(happening: &Happening) -> bool {
         Happening::Busy { .. }
         | Happening::Parked { .. }
         | Happening::Spawned(_)
+        | Happening::Waits(_)
         | Happening::Ended { .. } => true,
         Happening::Failed(failed) => failed.again_at.is_some(),
         Happening::Probed { again_at, .. } => again_at.is_some(),

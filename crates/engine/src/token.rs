@@ -129,7 +129,7 @@ pub trait LinkKeys: Send + Sync {
 /// Makes links to this server.
 #[derive(Clone)]
 pub struct Links {
-    base: Box<str>,
+    base: Arc<str>,
     keys: Arc<dyn LinkKeys>,
 }
 

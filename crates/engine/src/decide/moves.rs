@@ -105,6 +105,23 @@ pub enum Move {
         /// Locks it still holds.
         held: Vec<Grant>,
     },
+    /// Begin to wait for an event, and look for one that came before.
+    Listen {
+        /// Which step.
+        step: Arc<str>,
+        /// Until when at the most.
+        until: Time,
+    },
+    /// Nothing came in time, unless it did at the last moment.
+    Expire {
+        /// Which step.
+        step: Arc<str>,
+    },
+    /// Tell those that wait for the event of a step.
+    Announce {
+        /// Which step.
+        step: Arc<str>,
+    },
 }
 
 impl Rest {

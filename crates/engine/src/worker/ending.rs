@@ -25,6 +25,7 @@ impl Active {
     ) -> Result<More, Gone> {
         self.journal.changes.extend(held.iter().filter_map(release));
         self.journal.changes.extend(self.item_settled(how, &why));
+        self.stop_waiting(inner);
         let why: Box<str> = why.into();
         self.note(Happening::Ended {
             how,

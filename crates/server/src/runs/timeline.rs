@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use semel_engine::journal::{Done, Ending, Failed, Happening, How, Opening, Origin, Spawned};
+use semel_engine::journal::{
+    Done, Ending, Failed, Happening, How, Opening, Origin, Spawned, Waits, WaitsFor,
+};
 use semel_ledger::Time;
 
 use crate::out::Object;
@@ -109,6 +111,19 @@ fn of_step(at: Time, happening: &Happening) -> Entry {
         Happening::Returned { step } => {
             let text = "the runs that it waited for are over".to_owned();
             Entry::of_step(at, step, "returned", text)
+        }
+        Happening::Waits(waits) => Entry {
+            next_at: Some(waits.until),
+            ..Entry::of_step(at, &waits.step, "waits", of_waits(waits))
+        },
+        Happening::CameEarly { step, .. } => {
+            let text = "its callback came before its turn, and is kept".to_owned();
+            Entry::of_step(at, step, "came_early", text)
+        }
+        Happening::Emitted(emitted) => {
+            let (event, count) = (&emitted.event, emitted.receivers);
+            let text = format!("emits {event}: {count} flows receive it");
+            Entry::of_step(at, &emitted.step, "emitted", text)
         }
         other => of_effect(at, other),
     }
@@ -223,6 +238,8 @@ fn of_done(at: Time, done: &Done) -> Entry {
         How::LookedUp => "the destination has it: done".to_owned(),
         How::Decided => "a person said that it happened".to_owned(),
         How::TakenAsDone => "taken as done, as the file says".to_owned(),
+        How::Arrived => "what it waited for has come".to_owned(),
+        How::TimedOut => "nothing came in time; it goes on, as the file says".to_owned(),
     };
     Entry {
         attempt: done.attempt,
@@ -252,6 +269,15 @@ fn of_spawned(spawned: &Spawned) -> String {
         ..
     } = spawned;
     format!("{begun} of {total} items begun, {reused} of them done before")
+}
+
+fn of_waits(waits: &Waits) -> String {
+    let until = timestamp::text(waits.until).unwrap_or_default();
+    match waits.what {
+        WaitsFor::Time => format!("waits until {until}"),
+        WaitsFor::Callback => format!("waits for its callback until {until}"),
+        WaitsFor::Event => format!("waits for an event until {until}"),
+    }
 }
 
 fn looked_up(found: Option<bool>) -> &'static str {
