@@ -3,4 +3,6 @@
 mod control;
 mod effects;
 mod killed;
+mod heard;
+mod waits;
 mod world;

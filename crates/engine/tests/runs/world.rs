@@ -8,12 +8,13 @@ use std::time::Duration;
 use semel_act::{Answer, Failure, FailureClass, Outcome, Perform, Performing, Task, Trace};
 use semel_engine::journal::{Headers, Origin};
 use semel_engine::start::Incoming;
+use semel_engine::token::{Links, TokenKey};
 use semel_engine::{Engine, Settings};
 use semel_flow::Value;
-use semel_ledger::Fence;
+use semel_ledger::{Fence, Time};
 use semel_store::run::{Loaded, ReleaseChange, ReleaseId, RunId, RunState, StartOutcome};
 use semel_store::store::random_bytes;
-use semel_store::{Change, Location, Options, Store};
+use semel_store::{Change, Location, ManualClock, Options, Store};
 use tokio::sync::Notify;
 
 /// What a destination does when it is called.
@@ -145,11 +146,24 @@ impl Node {
         Node::on(Arc::new(store.expect("a store")), Arc::default(), None).await
     }
 
+    /// A node with an empty store in memory, where time passes only when it is told to.
+    pub(crate) async fn with_clock() -> (Node, Arc<ManualClock>) {
+        let clock = Arc::new(ManualClock::at(Time(1_767_225_600_000)));
+        let options = Options {
+            clock: Some(Arc::clone(&clock) as _),
+            ..Options::default()
+        };
+        let store = Store::open(&Location::Memory, options).await;
+        let node = Node::on(Arc::new(store.expect("a store")), Arc::default(), None).await;
+        (node, clock)
+    }
+
     /// A node on that store; its flight recorder lies in that directory.
     pub(crate) async fn on(store: Arc<Store>, world: Arc<World>, directory: Option<&Path>) -> Node {
         store.join("test").await.expect("joined");
         let settings = Settings {
             directory: directory.map(Path::to_owned),
+            links: Links::new("http://here", Arc::new(TokenKey::new(&[7; 32]))),
             ..Settings::default()
         };
         let engine = Engine::new(store, Arc::clone(&world) as Arc<dyn Perform>, settings);
