@@ -127,7 +127,9 @@ fn input_of(call: &Call, contents: &mut Vec<Vec<u8>>) -> Option<Kept> {
 /// The same without what makes links to runs good: whoever reads a history must not be able to use them.
 fn without_links(value: &Value) -> Value {
     match value {
-        Value::Text(text) => token::masked(text).map_or_else(|| value.clone(), |it| Value::text(&it)),
+        Value::Text(text) => {
+            token::masked(text).map_or_else(|| value.clone(), |it| Value::text(&it))
+        }
         Value::List(items) => Value::list(items.iter().map(without_links).collect()),
         Value::Map(members) => {
             let members = members.iter();

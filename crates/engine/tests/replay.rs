@@ -28,8 +28,7 @@ on: manual
 key: k/${{ event.id }}
 retry: {max: 3, backoff: 1s..5s}
 steps:
-  - id: start
-    set: {n: '${{ event.n + 1 }}'}
+  - {id: start, set: {n: '${{ event.n + 1 }}'}}
   - id: maybe
     if: steps.start.result.n > 3
     http: {post: 'http://w/maybe'}
@@ -59,26 +58,20 @@ steps:
           http: {post: 'http://w/left'}
           lookup: {http: {get: 'http://w/left'}, found: body.yes, settle: 1s}
       right:
-        - id: right
-          http: {get: 'http://w/right'}
-        - id: shown
-          set: {x: '${{ steps.right.result }}'}
+        - {id: right, http: {get: 'http://w/right'}}
+        - {id: shown, set: {x: '${{ steps.right.result }}'}}
   - id: each
     for_each: '[1, 2, 3]'
     as: item
     key: i/${{ item }}
     steps: [{id: one, http: {post: 'http://w/one'}}]
-  - id: tell
-    emit: {event: told, data: {n: 1}}
-  - id: rest
-    wait: {for: 5s}
-  - id: posted
-    wait: {callback: {timeout: 10s, on_timeout: go_on}}
-  - id: came
-    wait: {for_event: {event: told, match: incoming.n == event.n, timeout: 10s}}
+  - {id: tell, emit: {event: told, data: {n: 1}}}
+  - {id: rest, wait: {for: 5s}}
+  - {id: posted, wait: {callback: {timeout: 10s, on_timeout: go_on}}}
+  - {id: early, wait: {callback: {timeout: 10s}}}
+  - {id: came, wait: {for_event: {event: told, match: incoming.n == event.n, timeout: 10s}}}
 on_failure:
-  - id: sorry
-    http: {post: 'http://w/sorry'}
+  - {id: sorry, http: {post: 'http://w/sorry'}}
 ";
 
 fn flow() -> Flow {
@@ -176,13 +169,9 @@ impl Life<'_> {
             }]);
         }
         let posted: Arc<str> = "posted".into();
-        match (self.draw(6), self.state.phase(&posted)) {
-            (1, Some(Phase::Waiting { .. })) => self.done(posted, Value::Int(1)),
-            (2, None) => self.commit(&[Happening::CameEarly {
-                step: posted,
-                result: Kept::Is(Value::Int(2)),
-            }]),
-            _ => {}
+        let waits = matches!(self.state.phase(&posted), Some(Phase::Waiting { .. }));
+        if waits && self.draw(3) == 1 {
+            self.done(posted, Value::Int(1));
         }
         if self.draw(30) == 7 {
             self.commit(&[Happening::Cancelled { by: "ada".into() }]);
@@ -253,12 +242,15 @@ impl Life<'_> {
 
     fn spawn(&mut self, step: Arc<str>) {
         if &*step == "tell" {
-            self.commit(&[Happening::Emitted(Box::new(Emitted {
+            let emitted = Emitted {
                 step,
                 event: "told".into(),
                 data: Kept::Is(Value::map([("n", Value::Int(1))])),
                 receivers: 0,
-            }))]);
+            };
+            let (step, result) = ("early".into(), Kept::Is(Value::Int(2)));
+            let early = Happening::CameEarly { step, result };
+            self.commit(&[Happening::Emitted(Box::new(emitted)), early]);
             return;
         }
         let spawned = Spawned {

@@ -23,8 +23,8 @@ use crate::hooks::receive;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
-    blobs, callbacks, decide, flows, guard, health, import, ledger, once, proof, receipts, releases, runs,
-    secrets, settle, tokens, trigger,
+    blobs, callbacks, decide, flows, guard, health, import, ledger, once, proof, receipts,
+    releases, runs, secrets, settle, tokens, trigger,
 };
 
 /// Who may pass.

@@ -234,7 +234,11 @@ impl Active {
     }
 
     /// Tells those that wait for the event that a step emitted; then the step is done.
-    pub(super) async fn announce(&mut self, inner: &Arc<Inner>, step: &Arc<str>) -> Result<(), Gone> {
+    pub(super) async fn announce(
+        &mut self,
+        inner: &Arc<Inner>,
+        step: &Arc<str>,
+    ) -> Result<(), Gone> {
         let Some(Phase::Emitted(emitted)) = self.state.phase(step).cloned() else {
             return Ok(());
         };
@@ -314,7 +318,9 @@ async fn emitted(
 }
 
 fn find_emitted(rows: &[JournalRow], which: impl Fn(&Emitted) -> bool) -> Option<Emitted> {
-    let rows = rows.iter().filter_map(|row| journal::read(row.at, &row.row).ok());
+    let rows = rows
+        .iter()
+        .filter_map(|row| journal::read(row.at, &row.row).ok());
     rows.flatten().find_map(|happening| match happening {
         Happening::Emitted(it) if which(&it) => Some(*it),
         _ => None,

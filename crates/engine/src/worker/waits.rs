@@ -36,10 +36,7 @@ impl Active {
     /// A callback is on record: it is used, or kept until its turn comes.
     async fn called_back(&mut self, inner: &Inner, step: &Arc<str>) -> Result<(), Gone> {
         let phase = self.state.phase(step);
-        let over = matches!(
-            phase,
-            Some(Phase::Done(_) | Phase::Skipped | Phase::GaveUp)
-        );
+        let over = matches!(phase, Some(Phase::Done(_) | Phase::Skipped | Phase::GaveUp));
         let waits = matches!(
             phase,
             Some(Phase::Waiting {
@@ -94,7 +91,8 @@ impl Active {
             return Ok(());
         }
         let remember = inner.settings.remember;
-        let Ok(once) = callback::expiry(self.id, step, "nobody called back in time", remember) else {
+        let Ok(once) = callback::expiry(self.id, step, "nobody called back in time", remember)
+        else {
             return Ok(());
         };
         let at = self.journal.changes.len();

@@ -47,7 +47,13 @@ fn payment(id: u32, order: u32, amount: u32) -> String {
 async fn waiting(node: &Node, flow: &str, event: &str) -> RunId {
     let run = node.start(flow, event).await.expect("first");
     let mut moved = node.engine.follow();
-    while !node.until(run, &[RunState::Waiting]).await.run.why.contains("for an event") {
+    while !node
+        .until(run, &[RunState::Waiting])
+        .await
+        .run
+        .why
+        .contains("for an event")
+    {
         let _ = moved.recv().await;
     }
     run
@@ -63,17 +69,27 @@ async fn an_event_goes_on_with_the_run_that_waits_for_it_and_with_no_other() {
         waiting(&node, "orders", &order(2, false)).await,
     );
     // Too little, for nobody, without the member, and then right, twice.
-    for event in [payment(1, 1, 5), payment(2, 9, 50), r#"{"id":3,"tell":false}"#.to_owned()] {
+    for event in [
+        payment(1, 1, 5),
+        payment(2, 9, 50),
+        r#"{"id":3,"tell":false}"#.to_owned(),
+    ] {
         let run = node.start("payments", &event).await.expect("first");
         node.done(run).await;
     }
-    let run = node.start("payments", &payment(4, 1, 50)).await.expect("first");
+    let run = node
+        .start("payments", &payment(4, 1, 50))
+        .await
+        .expect("first");
     node.done(run).await;
     assert!(node.start("payments", &payment(4, 1, 50)).await.is_none());
     node.done(one).await;
     assert_eq!(node.world.saw("http://w/ship/4"), 1);
     node.until(two, &[RunState::Waiting]).await;
-    let run = node.start("payments", &payment(5, 2, 50)).await.expect("first");
+    let run = node
+        .start("payments", &payment(5, 2, 50))
+        .await
+        .expect("first");
     node.done(run).await;
     node.done(two).await;
     assert_eq!(node.world.saw("http://w/ship/5"), 1);
@@ -84,13 +100,19 @@ async fn an_event_that_came_before_the_wait_began_is_found_and_an_older_one_is_n
     let (node, clock) = Node::with_clock().await;
     node.deploy(PAYMENTS).await;
     node.deploy(ORDERS).await;
-    let run = node.start("payments", &payment(1, 1, 50)).await.expect("first");
+    let run = node
+        .start("payments", &payment(1, 1, 50))
+        .await
+        .expect("first");
     node.done(run).await;
     clock.advance(Millis::seconds(1));
     let order = node.start("orders", &order(1, true)).await.expect("first");
     node.until(order, &[RunState::Waiting]).await;
     for id in [2, 3] {
-        let run = node.start("payments", &payment(id, 1, 50)).await.expect("first");
+        let run = node
+            .start("payments", &payment(id, 1, 50))
+            .await
+            .expect("first");
         node.done(run).await;
         clock.advance(Millis::seconds(1));
     }
@@ -107,7 +129,9 @@ async fn an_emitted_event_is_heard_though_no_flow_receives_it() {
     node.deploy(PAYMENTS).await;
     node.deploy(EMITTED).await;
     let run = waiting(&node, "emitted", &order(1, false)).await;
-    node.start("payments", &payment(7, 1, 1)).await.expect("first");
+    node.start("payments", &payment(7, 1, 1))
+        .await
+        .expect("first");
     node.done(run).await;
     assert_eq!(node.world.saw("http://w/emitted/7"), 1);
     let run = waiting(&node, "emitted", &order(2, false)).await;
@@ -133,7 +157,9 @@ async fn an_event_reaches_its_run_although_everybody_is_killed_in_between() {
         };
         // Accepted, durable, and nobody works on it any more.
         node.engine.kill();
-        node.start("payments", &payment(4, 1, 50)).await.expect("first");
+        node.start("payments", &payment(4, 1, 50))
+            .await
+            .expect("first");
         let (store, world) = node.kill();
         clock.advance(Millis::seconds(3_600));
         let node = Node::on(store, world, None).await;

@@ -2,7 +2,7 @@
 
 mod control;
 mod effects;
-mod killed;
 mod heard;
+mod killed;
 mod waits;
 mod world;

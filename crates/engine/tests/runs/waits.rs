@@ -78,7 +78,13 @@ async fn times_are_fixed_once_and_hold_over_restarts_and_clocks_that_jump() {
     clock.advance(Millis::seconds(7_200));
     node.engine.look();
     let mut moved = node.engine.follow();
-    while !node.until(run, &[RunState::Waiting]).await.run.why.starts_with("then") {
+    while !node
+        .until(run, &[RunState::Waiting])
+        .await
+        .run
+        .why
+        .starts_with("then")
+    {
         let _ = moved.recv().await;
     }
     assert_eq!(node.world.saw("http://w/after"), 0);
@@ -86,7 +92,11 @@ async fn times_are_fixed_once_and_hold_over_restarts_and_clocks_that_jump() {
     node.engine.look();
     node.done(run).await;
     assert_eq!(node.world.saw("http://w/before"), 1);
-    assert_eq!(node.world.saw("http://w/after"), 1, "not taken for forgotten");
+    assert_eq!(
+        node.world.saw("http://w/after"),
+        1,
+        "not taken for forgotten"
+    );
 }
 
 #[tokio::test]
@@ -104,7 +114,10 @@ steps: [{id: then, wait: {until: event.until}}]
     let at = async |id: u32, until: &str| {
         let event = format!(r#"{{"id":{id},"until":{until}}}"#);
         let run = node.start("f", &event).await.expect("first");
-        let over = node.until(run, &[RunState::Done, RunState::Failed]).await.run;
+        let over = node
+            .until(run, &[RunState::Done, RunState::Failed])
+            .await
+            .run;
         format!("{}: {}", over.state.name(), over.why)
     };
     assert_eq!(at(1, r#""1999-01-01T00:00:00Z""#).await, "done: done");
@@ -114,41 +127,86 @@ steps: [{id: then, wait: {until: event.until}}]
         at(4, "7").await,
         at(5, r#""2126-01-01T00:00:00Z""#).await,
     ];
-    assert!(failures[0].contains("wait.until: \"tomorrow\" is no time"), "{failures:?}");
-    assert!(failures[1].contains("is a whole number, not a time"), "{failures:?}");
-    assert!(failures[2].contains("is more than 3660d ahead"), "{failures:?}");
+    assert!(
+        failures[0].contains("wait.until: \"tomorrow\" is no time"),
+        "{failures:?}"
+    );
+    assert!(
+        failures[1].contains("is a whole number, not a time"),
+        "{failures:?}"
+    );
+    assert!(
+        failures[2].contains("is more than 3660d ahead"),
+        "{failures:?}"
+    );
 }
 
 #[tokio::test]
 async fn the_first_callback_counts_whenever_it_comes() {
     let (node, _) = Node::with_clock().await;
     node.deploy(CALLED).await;
-    let run = node.start("called", r#"{"id":1,"more":false}"#).await.expect("first");
+    let run = node
+        .start("called", r#"{"id":1,"more":false}"#)
+        .await
+        .expect("first");
     let waiting = node.until(run, &[RunState::Waiting]).await.run;
-    assert_eq!(&*waiting.why, "paid: waits for its callback until 2026-01-02T00:00:00Z");
+    assert_eq!(
+        &*waiting.why,
+        "paid: waits for its callback until 2026-01-02T00:00:00Z"
+    );
     let links = Links::new("http://here", Arc::new(TokenKey::new(&[7; 32])));
     let link = links.callback(run, "paid").expect("a link");
     assert_eq!(node.world.saw(&format!("http://w/ask?{link}")), 1);
-    assert_eq!(call_back(&node, run, "paid", r#"{"ok":18014398509481985}"#).await.0, Verdict::First);
+    assert_eq!(
+        call_back(&node, run, "paid", r#"{"ok":18014398509481985}"#)
+            .await
+            .0,
+        Verdict::First
+    );
     node.done(run).await;
-    assert_eq!(node.world.saw("http://w/after/18014398509481985"), 1, "to the last digit");
-    assert_eq!(call_back(&node, run, "paid", r#"{"ok": 18014398509481985}"#).await, (Verdict::Done, false));
-    assert_eq!(call_back(&node, run, "paid", r#"{"ok":2}"#).await, (Verdict::Conflict, false));
+    assert_eq!(
+        node.world.saw("http://w/after/18014398509481985"),
+        1,
+        "to the last digit"
+    );
+    assert_eq!(
+        call_back(&node, run, "paid", r#"{"ok": 18014398509481985}"#).await,
+        (Verdict::Done, false)
+    );
+    assert_eq!(
+        call_back(&node, run, "paid", r#"{"ok":2}"#).await,
+        (Verdict::Conflict, false)
+    );
     // It was never waited for, and the run is over.
-    assert_eq!(call_back(&node, run, "more", "null").await, (Verdict::Done, true));
+    assert_eq!(
+        call_back(&node, run, "more", "null").await,
+        (Verdict::Done, true)
+    );
 }
 
 #[tokio::test]
 async fn a_callback_that_comes_early_is_kept_until_its_turn() {
     let (node, _) = Node::with_clock().await;
     node.deploy(CALLED).await;
-    let run = node.start("called", r#"{"id":1,"more":true}"#).await.expect("first");
+    let run = node
+        .start("called", r#"{"id":1,"more":true}"#)
+        .await
+        .expect("first");
     node.until(run, &[RunState::Waiting]).await;
-    assert_eq!(call_back(&node, run, "more", r#""early""#).await.0, Verdict::First);
+    assert_eq!(
+        call_back(&node, run, "more", r#""early""#).await.0,
+        Verdict::First
+    );
     let (store, world) = node.kill();
     let node = Node::on(store, world, None).await;
-    assert_eq!(call_back(&node, run, "more", r#""late""#).await.0, Verdict::Conflict);
-    assert_eq!(call_back(&node, run, "paid", r#"{"ok":1}"#).await.0, Verdict::First);
+    assert_eq!(
+        call_back(&node, run, "more", r#""late""#).await.0,
+        Verdict::Conflict
+    );
+    assert_eq!(
+        call_back(&node, run, "paid", r#"{"ok":1}"#).await.0,
+        Verdict::First
+    );
     node.done(run).await;
     assert_eq!(result(&node, run, "more").await, r#""early""#);
 }
@@ -157,19 +215,37 @@ async fn a_callback_that_comes_early_is_kept_until_its_turn() {
 async fn without_a_callback_the_step_fails_or_the_run_goes_on_and_later_ones_are_told() {
     let (node, clock) = Node::with_clock().await;
     node.deploy(CALLED).await;
-    let run = node.start("called", r#"{"id":1,"more":true}"#).await.expect("first");
+    let run = node
+        .start("called", r#"{"id":1,"more":true}"#)
+        .await
+        .expect("first");
     node.until(run, &[RunState::Waiting]).await;
     clock.advance(Millis::days(1));
     node.engine.look();
     let failed = node.until(run, &[RunState::Failed]).await.run;
     assert_eq!(&*failed.why, "paid: no callback came within 1d");
-    assert_eq!(call_back(&node, run, "paid", "1").await, (Verdict::Done, true));
-    assert_eq!(call_back(&node, run, "more", "1").await, (Verdict::Done, true));
-    let run = node.start("called", r#"{"id":2,"more":true}"#).await.expect("first");
+    assert_eq!(
+        call_back(&node, run, "paid", "1").await,
+        (Verdict::Done, true)
+    );
+    assert_eq!(
+        call_back(&node, run, "more", "1").await,
+        (Verdict::Done, true)
+    );
+    let run = node
+        .start("called", r#"{"id":2,"more":true}"#)
+        .await
+        .expect("first");
     node.until(run, &[RunState::Waiting]).await;
     call_back(&node, run, "paid", r#"{"ok":1}"#).await;
     let mut moved = node.engine.follow();
-    while !node.until(run, &[RunState::Waiting]).await.run.why.starts_with("more") {
+    while !node
+        .until(run, &[RunState::Waiting])
+        .await
+        .run
+        .why
+        .starts_with("more")
+    {
         let _ = moved.recv().await;
     }
     clock.advance(Millis::days(1));
@@ -183,10 +259,16 @@ async fn without_a_callback_the_step_fails_or_the_run_goes_on_and_later_ones_are
 async fn a_callback_that_came_while_the_server_was_down_counts_even_when_its_time_is_over() {
     let (node, clock) = Node::with_clock().await;
     node.deploy(CALLED).await;
-    let run = node.start("called", r#"{"id":1,"more":false}"#).await.expect("first");
+    let run = node
+        .start("called", r#"{"id":1,"more":false}"#)
+        .await
+        .expect("first");
     node.until(run, &[RunState::Waiting]).await;
     node.engine.stop().await;
-    assert_eq!(call_back(&node, run, "paid", r#"{"ok":1}"#).await.0, Verdict::First);
+    assert_eq!(
+        call_back(&node, run, "paid", r#"{"ok":1}"#).await.0,
+        Verdict::First
+    );
     clock.advance(Millis::days(3));
     let (store, world) = node.kill();
     let node = Node::on(store, world, None).await;
@@ -209,10 +291,17 @@ async fn a_race_with_the_end_of_patience_has_one_winner() {
             tokio::task::yield_now().await;
         }
         let (verdict, expired) = call_back(&node, run, "paid", r#"{"ok":1}"#).await;
-        let over = node.until(run, &[RunState::Done, RunState::Failed]).await.run;
+        let over = node
+            .until(run, &[RunState::Done, RunState::Failed])
+            .await
+            .run;
         match verdict {
             Verdict::First => {
-                assert_eq!(over.state, RunState::Done, "told that it counts, so it does");
+                assert_eq!(
+                    over.state,
+                    RunState::Done,
+                    "told that it counts, so it does"
+                );
                 came += 1;
             }
             _ => {
@@ -271,7 +360,10 @@ steps:
 ",
     )
     .await;
-    let run = node.start("list", r#"{"id":1,"items":[1,2,3]}"#).await.expect("first");
+    let run = node
+        .start("list", r#"{"id":1,"items":[1,2,3]}"#)
+        .await
+        .expect("first");
     let store = Arc::clone(node.engine.store());
     let items = async || {
         let filter = semel_store::run::RunFilter {
@@ -282,11 +374,20 @@ steps:
         store.runs(&filter).await.expect("readable").items
     };
     let mut moved = node.engine.follow();
-    while items().await.iter().filter(|it| it.state == RunState::Waiting).count() < 3 {
+    while items()
+        .await
+        .iter()
+        .filter(|it| it.state == RunState::Waiting)
+        .count()
+        < 3
+    {
         let _ = moved.recv().await;
     }
     for (n, item) in items().await.iter().enumerate() {
-        assert_eq!(call_back(&node, item.id, "reply", &n.to_string()).await.0, Verdict::First);
+        assert_eq!(
+            call_back(&node, item.id, "reply", &n.to_string()).await.0,
+            Verdict::First
+        );
     }
     node.done(run).await;
     for n in 0..3 {

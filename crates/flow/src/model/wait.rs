@@ -98,7 +98,9 @@ impl ForEvent {
                 by: Compare::Equal,
                 left,
                 right,
-            } => self.link_of(left, right).or_else(|| self.link_of(right, left)),
+            } => self
+                .link_of(left, right)
+                .or_else(|| self.link_of(right, left)),
             _ => None,
         })
     }

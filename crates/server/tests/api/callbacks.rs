@@ -48,7 +48,11 @@ async fn waiting(world: &Working, id: &str) -> (String, String) {
     let run = run_of(&answer);
     world.sink.reached(calls + 1).await;
     let seen = world.sink.seen();
-    let (_, path) = seen.last().unwrap().rsplit_once("https://sink.example/").unwrap();
+    let (_, path) = seen
+        .last()
+        .unwrap()
+        .rsplit_once("https://sink.example/")
+        .unwrap();
     let path = path.split_once("/callbacks/").unwrap().1.to_owned();
     world.rests(&run, "waits for its callback").await;
     (run, format!("/callbacks/{path}"))
@@ -93,9 +97,15 @@ async fn the_first_callback_counts_and_every_other_is_told_so() {
         assert_eq!(shown(world, &run).await["state"], "waiting");
         // Before its turn: kept.
         let late = world.link(&run, "late");
-        assert_eq!(world.post(&late, "").await.json(), json!({"status":"accepted"}));
+        assert_eq!(
+            world.post(&late, "").await.json(),
+            json!({"status":"accepted"})
+        );
         let answer = world.post(&path, r#"{"n":9007199254740993}"#).await;
-        assert_eq!((answer.gist(), answer.json()), ("200".into(), json!({"status":"accepted"})));
+        assert_eq!(
+            (answer.gist(), answer.json()),
+            ("200".into(), json!({"status":"accepted"}))
+        );
         assert_eq!(world.settled(&run).await, RunState::Done);
         let last = world.sink.seen().pop().unwrap();
         assert_eq!(last, "https://sink.example/9007199254740993");
@@ -107,12 +117,19 @@ async fn the_first_callback_counts_and_every_other_is_told_so() {
         let other = world.post(&path, r#"{"n":2}"#).await;
         assert_eq!(other.gist(), "409 callback_answered");
         assert_eq!(other.json()["first"]["at"], "2026-01-01T00:00:00Z");
-        assert_eq!(other.json()["first"]["fingerprint"].as_str().unwrap().len(), 64);
+        assert_eq!(
+            other.json()["first"]["fingerprint"].as_str().unwrap().len(),
+            64
+        );
         assert!(!other.text().contains("9007199254740993"));
         world.store.write_receipts().await.unwrap();
         let receipts = world.call("GET", "/v1/receipts?scope=callback", "").await;
         let receipts = receipts.json();
-        assert_eq!(receipts["receipts"].as_array().unwrap().len(), 3, "{receipts}");
+        assert_eq!(
+            receipts["receipts"].as_array().unwrap().len(),
+            3,
+            "{receipts}"
+        );
     })
     .await;
 }
@@ -136,7 +153,13 @@ async fn what_is_over_is_gone_and_what_is_not_ours_was_never_there() {
         let gone = world.link(&format!("run_{}", "00".repeat(16)), "paid");
         let nowhere = world.post("/callbacks/x", "1").await;
         assert_eq!(nowhere.gist(), "404 not_found");
-        for path in [forged.as_str(), &gone, "/callbacks/%ff", &format!("{path}A"), &path[..60]] {
+        for path in [
+            forged.as_str(),
+            &gone,
+            "/callbacks/%ff",
+            &format!("{path}A"),
+            &path[..60],
+        ] {
             let answer = world.post(path, "1").await;
             assert_eq!(answer.text(), nowhere.text(), "{path}");
         }
@@ -159,15 +182,24 @@ async fn a_body_that_no_reader_reads_alike_is_refused_and_changes_nothing() {
         assert_eq!(answer.gist(), gist, "{body}");
     }
     let deep = "[".repeat(100) + &"]".repeat(100);
-    assert_eq!(world.deliver(&path, &json, deep).await.gist(), "400 too_deep");
+    assert_eq!(
+        world.deliver(&path, &json, deep).await.gist(),
+        "400 too_deep"
+    );
     let long = format!("\"{}\"", "a".repeat(2 << 20));
-    assert_eq!(world.deliver(&path, &json, long).await.gist(), "413 body_too_large");
+    assert_eq!(
+        world.deliver(&path, &json, long).await.gist(),
+        "413 body_too_large"
+    );
     let text = [("content-type", "text/plain")];
     let answer = world.deliver(&path, &text, "hello").await;
     assert_eq!(answer.gist(), "415 content_type_unsupported");
     assert_eq!(shown(&world, &run).await["state"], "waiting");
     let shown = shown(&world, &run).await.to_string();
     let token = path.strip_prefix("/callbacks/").unwrap();
-    assert!(!shown.contains(token), "links are good for whoever has them");
+    assert!(
+        !shown.contains(token),
+        "links are good for whoever has them"
+    );
     assert_eq!(world.deliver(&path, &[], "").await.gist(), "200");
 }

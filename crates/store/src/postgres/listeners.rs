@@ -16,7 +16,8 @@ use crate::run::RunId;
 
 impl Postgres {
     pub(crate) async fn topics(&self) -> Result<Vec<Topic>, StoreError> {
-        let sql = "SELECT source, path FROM topics ORDER BY source COLLATE \"C\", path COLLATE \"C\"";
+        let sql =
+            "SELECT source, path FROM topics ORDER BY source COLLATE \"C\", path COLLATE \"C\"";
         let rows = self.questions.ask(sql, &[]).await?;
         let read = |row| {
             let mut reader = Reader::new(row);
@@ -50,7 +51,9 @@ pub(super) async fn listen(line: &Line, listen: &Listen) -> Result<bool, Error> 
 
 pub(super) async fn hush(line: &Line, run: RunId, step: &str) -> Result<(), Error> {
     let (run, step) = (run.0.as_slice(), text(step));
-    line.session.execute(&line.runs.hush, &[&run, &step]).await?;
+    line.session
+        .execute(&line.runs.hush, &[&run, &step])
+        .await?;
     Ok(())
 }
 

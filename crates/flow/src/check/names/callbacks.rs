@@ -53,7 +53,9 @@ impl<'f> Names<'_, '_, 'f> {
     fn with_waiting(&self, found: Diagnostic) -> Diagnostic {
         let all = self.waiting();
         if all.is_empty() {
-            return found.help("no step of this flow waits for a callback: wait: {callback: {timeout: 24h}}");
+            return found.help(
+                "no step of this flow waits for a callback: wait: {callback: {timeout: 24h}}",
+            );
         }
         let all: Vec<String> = all.iter().map(|id| format!("callbacks.{id}")).collect();
         found.help(format!("there are: {}", all.join(", ")))

@@ -4,7 +4,9 @@ use super::{codes, flow, said, snapshot};
 use crate::model::{Action, Wait};
 
 fn steps(steps: &str) -> String {
-    format!("name: f\non: {{webhook: {{path: /hooks/f, verify: none}}}}\nkey: f/${{{{ event.id }}}}\nsteps:\n{steps}")
+    format!(
+        "name: f\non: {{webhook: {{path: /hooks/f, verify: none}}}}\nkey: f/${{{{ event.id }}}}\nsteps:\n{steps}"
+    )
 }
 
 fn matching(text: &str) -> String {
