@@ -10,7 +10,7 @@ use semel_store::run::{JournalRow, Loaded, Run, RunFilter, RunId, RunState};
 use semel_store::{Change, StoreError};
 
 use super::Active;
-use super::book::Gone;
+use super::book::{Gone, patiently};
 use crate::decide::{KEPT_SECRET, names};
 use crate::engine::Inner;
 use crate::journal::{self, Done, Emitted, Happening, Kept, Note, Origin, Waits, WaitsFor};
@@ -155,7 +155,8 @@ impl Active {
         };
         let mut ids: Vec<RunId> = Vec::new();
         while ids.len() < LOOKED_THROUGH {
-            let page: Vec<Run> = inner.store.runs(&filter).await?.items;
+            let page = patiently(|| inner.store.runs(&filter)).await?;
+            let page: Vec<Run> = page.items;
             let Some(last) = page.last() else { break };
             filter.before = Some(last.id);
             ids.extend(page.iter().map(|run| run.id).filter(|id| *id != self.id));
@@ -163,7 +164,7 @@ impl Active {
         ids.reverse();
         let mut loaded = Vec::with_capacity(ids.len());
         for some in ids.chunks(AT_A_TIME) {
-            loaded.extend(inner.store.load_runs(some).await?);
+            loaded.extend(patiently(|| inner.store.load_runs(some)).await?);
         }
         Ok(loaded)
     }
@@ -181,7 +182,8 @@ impl Active {
         if listeners.is_empty() || own {
             return Ok(());
         }
-        let Some(loaded) = inner.store.load_run(run).await? else {
+        let loaded = patiently(|| inner.store.load_run(run)).await?;
+        let Some(loaded) = loaded else {
             return Ok(());
         };
         let (source, event) = match emit {
@@ -224,7 +226,7 @@ impl Active {
             return Ok(());
         }
         self.announced = true;
-        let paths = inner.topics.fresh(&inner.store).await?;
+        let paths = patiently(|| inner.topics.fresh(&inner.store)).await?;
         let source = topics::of_flow(&self.compiled.flow.name.it);
         if paths.contains_key(&source) {
             let event = self.state.opening.event.value();
@@ -242,7 +244,7 @@ impl Active {
         let Some(Phase::Emitted(emitted)) = self.state.phase(step).cloned() else {
             return Ok(());
         };
-        let paths = inner.topics.fresh(&inner.store).await?;
+        let paths = patiently(|| inner.topics.fresh(&inner.store)).await?;
         let source = topics::of_event(&emitted.event);
         if paths.contains_key(&source) {
             let event = emitted.data.value();
@@ -308,7 +310,8 @@ async fn emitted(
     which: impl Fn(&Emitted) -> bool,
 ) -> Result<Option<Value>, StoreError> {
     let Some(run) = run else { return Ok(None) };
-    let Some(loaded) = inner.store.load_run(run).await? else {
+    let loaded = patiently(|| inner.store.load_run(run)).await?;
+        let Some(loaded) = loaded else {
         return Ok(None);
     };
     Ok(match find_emitted(&loaded.journal, which) {
