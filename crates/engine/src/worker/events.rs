@@ -13,7 +13,9 @@ use super::Active;
 use super::book::{Gone, patiently};
 use crate::decide::{KEPT_SECRET, names};
 use crate::engine::Inner;
-use crate::journal::{self, Done, Emitted, Happening, Kept, Note, Origin, Waits, WaitsFor};
+use crate::journal::{
+    self, Done, Emitted, Happening, Kept, Note, Opening, Origin, Waits, WaitsFor,
+};
 use crate::load;
 use crate::places;
 use crate::state::Phase;
@@ -127,19 +129,17 @@ impl Active {
                 if loaded.run.state == RunState::Parked && loaded.journal.len() == 1 {
                     continue;
                 }
-                let opening = opening(inner, &loaded.journal).await;
-                let Some((by, from, event)) = opening else {
+                let Some(opening) = opening(inner, &loaded.journal).await else {
                     continue;
                 };
                 match of {
-                    Heard::Flow(_) if is_accepted(by) => found.extend(event),
-                    Heard::Flow(_) => {}
+                    Heard::Flow(_) if is_accepted(opening.by) => found.push(opening.event.value()),
                     // The name of an event is known to whoever emitted it.
-                    Heard::Event(name) if by == Origin::Emit => {
-                        let emitter = from.as_deref().and_then(RunId::parse);
+                    Heard::Event(name) if opening.by == Origin::Emit => {
+                        let emitter = opening.from.as_deref().and_then(RunId::parse);
                         found.extend(emitted(inner, emitter, |it| *it.event == *name.it).await?);
                     }
-                    Heard::Event(_) => {}
+                    Heard::Flow(_) | Heard::Event(_) => {}
                 }
             }
         }
@@ -189,7 +189,7 @@ impl Active {
         let (source, event) = match emit {
             None => {
                 let opening = opening(inner, &loaded.journal).await;
-                let event = opening.and_then(|(_, _, event)| event);
+                let event = opening.map(|opening| opening.event.value());
                 (topics::of_flow(&loaded.run.flow), event)
             }
             Some(step) => match find_emitted(&loaded.journal, |it| &*it.step == step) {
@@ -293,14 +293,11 @@ fn began(run: RunId) -> Time {
     Time(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// What started a run, and from where; nothing if that cannot be read any more.
-async fn opening(
-    inner: &Inner,
-    rows: &[JournalRow],
-) -> Option<(Origin, Option<Box<str>>, Option<Value>)> {
+/// What started a run; nothing if that cannot be read any more.
+async fn opening(inner: &Inner, rows: &[JournalRow]) -> Option<Opening> {
     let first = rows.get(..1)?;
-    let opening = load::fold(&inner.store, first).await.ok()?.state.opening;
-    Some((opening.by, opening.from, Some(opening.event.value())))
+    let folded = load::fold(&inner.store, first).await.ok()?;
+    Some(folded.state.opening)
 }
 
 /// What a run emitted.
