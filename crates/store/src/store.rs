@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::change::{Answer, Answered, Change, Content, EffectChange};
 use crate::clock::{Clock, SteadyClock};
 use crate::error::{OpenError, Source, StoreError};
+use crate::gate::Gate;
 use crate::memory::Memory;
 use crate::node::{Membership, NodeChange};
 use crate::open::{Location, Options};
@@ -54,6 +55,7 @@ pub struct Store {
     backend: Backend,
     context: Arc<Context>,
     keep: semel_ledger::Millis,
+    gate: Option<Arc<dyn Gate>>,
     waiting: Waiting,
     /// Held by whoever writes receipts.
     writing: tokio::sync::Mutex<()>,
@@ -75,6 +77,15 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    fn new(clock: Arc<dyn Clock>, seen: Seen) -> Context {
+        Context {
+            clock,
+            member: watch::Sender::new(None),
+            seen,
+            failed: watch::Sender::new(false),
+        }
+    }
+
     /// Declares that the store can no longer promise durability.
     pub(crate) fn fail(&self, source: impl Into<Source>) -> StoreError {
         let source = source.into();
@@ -94,13 +105,11 @@ impl Store {
             .clock
             .clone()
             .unwrap_or_else(|| Arc::new(SteadyClock::start(Time(0))));
-        let context = Arc::new(Context {
-            clock,
-            member: watch::Sender::new(None),
-            seen: Seen::default(),
-            failed: watch::Sender::new(false),
-        });
-        let keep = options.keep;
+        let seen = match location {
+            Location::Memory => Seen::small(),
+            _ => Seen::default(),
+        };
+        let context = Arc::new(Context::new(clock, seen));
         let backend = match location {
             Location::Memory => Backend::Memory(Box::new(Memory::new(Arc::clone(&context)))),
             Location::Sqlite(path) => {
@@ -110,15 +119,7 @@ impl Store {
                 Backend::Postgres(Postgres::open(url, &options, Arc::clone(&context)).await?)
             }
         };
-        Ok(Store {
-            backend,
-            context,
-            keep,
-            waiting: Waiting::default(),
-            writing: tokio::sync::Mutex::default(),
-            last_run: AtomicU64::new(0),
-            closed: AtomicBool::new(false),
-        })
+        Ok(Store::of(backend, context, options.keep, options.gate))
     }
 
     /// `memory`, `sqlite` or `postgres`.
@@ -155,7 +156,53 @@ impl Store {
     /// [`StoreError`] if the store could not; see each for whether anything was written.
     pub async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
         let member = self.committing_as(&changes)?;
-        backend!(self, commit(changes, member))
+        self.write(changes, member).await
+    }
+
+    async fn write(
+        &self,
+        changes: Vec<Change>,
+        member: Option<Membership>,
+    ) -> Result<Vec<Answer>, StoreError> {
+        if let Some(gate) = &self.gate {
+            gate.before().await;
+        }
+        let answers = backend!(self, commit(changes, member));
+        if let Some(gate) = &self.gate {
+            gate.after().await;
+        }
+        answers
+    }
+
+    /// Another node's handle on the same store in memory, with its own gate; `None` for every other
+    /// store, which is opened by its address.
+    #[must_use]
+    pub fn beside(&self, gate: Option<Arc<dyn Gate>>) -> Option<Store> {
+        let Backend::Memory(memory) = &self.backend else {
+            return None;
+        };
+        let context = Arc::new(Context::new(Arc::clone(&self.context.clock), Seen::small()));
+        let memory = Box::new(memory.beside(Arc::clone(&context)));
+        let backend = Backend::Memory(memory);
+        Some(Store::of(backend, context, self.keep, gate))
+    }
+
+    fn of(
+        backend: Backend,
+        context: Arc<Context>,
+        keep: semel_ledger::Millis,
+        gate: Option<Arc<dyn Gate>>,
+    ) -> Store {
+        Store {
+            backend,
+            context,
+            keep,
+            gate,
+            waiting: Waiting::default(),
+            writing: tokio::sync::Mutex::default(),
+            last_run: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// A node commits under its epoch as it is at the time of the call. Only joining needs none,

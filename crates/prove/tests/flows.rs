@@ -1,0 +1,103 @@
+//! Flows that hold, and flows that do not.
+
+use std::sync::Arc;
+
+use semel_prove::{Family, Options, Proof, Stage, Verdict, prove};
+
+fn proved(source: &str, depth: usize) -> Proof {
+    let stage = Arc::new(Stage::new(source, Vec::new()).expect("a flow"));
+    let options = Options {
+        depth,
+        ..Options::default()
+    };
+    prove(&stage, &options, &|_, _| {}).expect("proved")
+}
+
+fn shown(proof: &Proof) -> String {
+    let cells = proof
+        .cells
+        .iter()
+        .map(|((step, family), (verdict, tries))| {
+            format!("{step} {} {verdict:?} ({tries})\n", family.name())
+        });
+    let mut text: String = cells.collect();
+    for finding in proof.findings.values() {
+        text += &format!(
+            "\n{} {:?} by {}\n",
+            finding.step, finding.verdict, finding.schedule
+        );
+        for line in &finding.story {
+            text += &format!("  {:>8} {}\n", line.at, line.what);
+        }
+        text += &format!("  {:?}\n", finding.ended);
+    }
+    text + &format!(
+        "{} schedules, {} faults, {} crashes, unreached {:?}",
+        proof.schedules, proof.fired, proof.crashes, proof.unreached
+    )
+}
+
+const RIGHT: &str = "
+name: order
+on: manual
+key: order/${{ event.id }}
+steps:
+  - id: customer
+    ensure:
+      find: {http: {get: 'https://crm.example/c?id=${{ event.customer }}'}, found: size(body.items) > 0, result: 'body.items[0].id'}
+      create: {http: {post: 'https://crm.example/c', json: {id: '${{ event.customer }}'}}, result: body.id}
+  - id: charge
+    http:
+      post: https://pay.example/charges
+      json: {customer: '${{ steps.customer.result }}', amount: '${{ event.amount }}'}
+      idempotency: {header: Idempotency-Key, window: 24h}
+    result: body.id
+  - id: mail
+    http: {post: 'https://mail.example/send', json: {charge: '${{ steps.charge.result }}'}}
+  - id: parcel
+    http: {post: 'https://parcel.example/new', json: {to: '${{ event.customer }}'}}
+    lookup: {http: {get: 'https://parcel.example/by/${{ step.key }}'}, found: status == 200}
+";
+
+#[test]
+fn a_right_flow_holds() {
+    let proof = proved(RIGHT, 1);
+    let text = shown(&proof);
+    println!("{text}");
+    assert!(proof.holds(), "{text}");
+    assert!(proof.unreached.is_empty(), "{text}");
+}
+
+#[test]
+fn a_right_flow_holds_when_it_is_struck_twice() {
+    let proof = proved(RIGHT, 2);
+    let text = shown(&proof);
+    println!("{text}");
+    assert!(proof.holds(), "{text}");
+}
+
+#[test]
+fn repeating_what_nobody_knows_is_seen_twice() {
+    let source = "
+name: order
+on: manual
+key: order/${{ event.id }}
+steps:
+  - id: mail
+    http: {post: 'https://mail.example/send', json: {to: '${{ event.email }}'}}
+    on_unknown: retry
+";
+    let proof = proved(source, 1);
+    let text = shown(&proof);
+    println!("{text}");
+    let mail: Arc<str> = "mail".into();
+    for family in [Family::Power, Family::Lost] {
+        let (verdict, _) = proof.cells[&(Arc::clone(&mail), family)];
+        assert!(matches!(verdict, Verdict::Twice(_)), "{text}");
+    }
+    assert_eq!(
+        proof.cells[&(mail, Family::Twice)].0,
+        Verdict::Once,
+        "{text}"
+    );
+}
