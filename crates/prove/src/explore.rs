@@ -51,8 +51,7 @@ pub fn prove(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Proof, SimError> {
-    let home = tempfile::tempdir()?;
-    let plain = try_it(stage, &Schedule::PLAIN, home.path())?;
+    let plain = try_one(stage, &Schedule::PLAIN)?;
     let mut judge = Judge::new(stage, &plain);
     judge.take(&Schedule::PLAIN, &plain);
     let mut next = first(options, &plain);
@@ -75,10 +74,9 @@ pub fn prove(
 /// # Errors
 /// [`SimError`] if it could not be tried.
 pub fn replay(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Proof, SimError> {
-    let home = tempfile::tempdir()?;
-    let plain = try_it(stage, &Schedule::PLAIN, home.path())?;
+    let plain = try_one(stage, &Schedule::PLAIN)?;
     let mut judge = Judge::new(stage, &plain);
-    let seen = try_it(stage, schedule, home.path())?;
+    let seen = try_one(stage, schedule)?;
     judge.take(schedule, &seen);
     Ok(judge.proof)
 }
@@ -130,6 +128,16 @@ fn choose(all: Vec<Schedule>, options: &Options) -> Vec<Schedule> {
     ranked.sort_by_key(|(rank, _)| *rank);
     ranked.truncate(options.limit);
     ranked.into_iter().map(|(_, schedule)| schedule).collect()
+}
+
+/// Tries one schedule, in a thread of its own: a simulation has its own runtime.
+fn try_one(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Seen, SimError> {
+    let home = tempfile::tempdir()?;
+    let tried = std::thread::scope(|scope| {
+        let trying = scope.spawn(|| try_it(stage, schedule, home.path()));
+        trying.join()
+    });
+    tried.unwrap_or(Err(SimError::Broken))
 }
 
 /// Tries schedules, several at a time; gives what was seen in their order.

@@ -19,6 +19,8 @@ use crate::world::Line;
 /// How a step came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
+    /// Never, and it should not.
+    Unreached,
     /// As often as it should.
     Once,
     /// The flow says that what nobody knows is taken as done, and it was not.
@@ -35,7 +37,7 @@ impl Verdict {
     /// Whether it may be so.
     #[must_use]
     pub fn is_good(self) -> bool {
-        matches!(self, Verdict::Once | Verdict::Skipped | Verdict::Parked)
+        !matches!(self, Verdict::Missing | Verdict::Twice(_))
     }
 }
 
@@ -57,7 +59,7 @@ pub struct Finding {
 /// What was found out about a flow.
 #[derive(Clone, Debug, Default)]
 pub struct Proof {
-    /// Steps with an effect, in the order of the file, with their class.
+    /// What has an effect, in the order of the file, with its class: a step, or its undo.
     pub steps: Vec<(Arc<str>, Class)>,
     /// The worst verdict of each step in each family, and how many tries were made.
     pub cells: BTreeMap<(Arc<str>, Family), (Verdict, usize)>,
@@ -94,10 +96,12 @@ impl<'a> Judge<'a> {
         let mut proof = Proof::default();
         for (at, place) in stage.places.iter().enumerate() {
             if is_judged(place.role, place.class) {
-                if plain.counts[at] == 0 && place.role == Role::Main {
+                let in_case = place.role == Role::Undo
+                    || places::is_in(&stage.flow().on_failure, &place.step);
+                if plain.counts[at] == 0 && !in_case {
                     proof.unreached.push(Arc::clone(&place.step));
                 }
-                proof.steps.push((Arc::clone(&place.step), place.class));
+                proof.steps.push((place.name(), place.class));
             }
         }
         Judge {
@@ -122,7 +126,7 @@ impl<'a> Judge<'a> {
                 continue;
             }
             let verdict = self.verdict(at, seen);
-            let cell = (Arc::clone(&place.step), family);
+            let cell = (place.name(), family);
             let (worst, tries) = self.proof.cells.entry(cell.clone()).or_insert((verdict, 0));
             *worst = verdict.max(*worst);
             *tries += 1;
@@ -165,11 +169,21 @@ impl<'a> Judge<'a> {
             return Verdict::Missing;
         }
         let (due, saw) = (self.plain.counts[at], seen.counts[at]);
-        if saw > due {
-            return Verdict::Twice(saw - due);
+        // What is done only when something goes wrong may be done once for each event.
+        let most = if due == 0 {
+            self.stage.events().len()
+        } else {
+            due
+        };
+        if saw > most {
+            return Verdict::Twice(saw - most);
         }
-        if saw == due {
-            return Verdict::Once;
+        if saw >= due {
+            return if saw == 0 {
+                Verdict::Unreached
+            } else {
+                Verdict::Once
+            };
         }
         let asks = |state: RunState| matches!(state, RunState::Parked | RunState::Unknown);
         if seen.states.iter().any(|(state, _)| asks(*state)) {

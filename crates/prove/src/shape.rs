@@ -142,14 +142,14 @@ fn like(by: Compare, value: &Value, name: &str, number: usize) -> Value {
 
 /// A value as people would expect it under that name.
 fn by_name(name: &str, number: usize) -> Value {
-    const NUMBERS: [&str; 13] = [
+    const NUMBERS: [&str; 16] = [
         "amount", "total", "price", "count", "quantity", "created", "updated", "version", "number",
-        "size", "age", "status", "time",
+        "size", "age", "status", "time", "cents", "weight", "seats",
     ];
+    let words = words(name);
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
     let name = name.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
-    if has(&["mail"]) {
+    if has(&["mail", "email"]) {
         Value::text(&format!("person{number}@example.com"))
     } else if has(&["url", "link", "href"]) {
         Value::text(&format!("https://example.com/{number}"))
@@ -157,13 +157,29 @@ fn by_name(name: &str, number: usize) -> Value {
         Value::text("eur")
     } else if has(&NUMBERS) {
         Value::Int(NUMBER + i64::try_from(number).unwrap_or(0))
-    } else if begins(&["is_", "has_"]) || name == "paid" || name == "active" {
+    } else if has(&["is", "has", "paid", "active", "enabled"]) {
         Value::Bool(true)
     } else if name.is_empty() {
         Value::text(&format!("item_{number}"))
     } else {
         Value::text(&format!("{name}_{number}"))
     }
+}
+
+/// The words of a name: `receipt_email`, `receiptEmail`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for c in name.chars() {
+        if !c.is_alphanumeric() || c.is_uppercase() {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(last) = words.last_mut()
+        {
+            last.extend(c.to_lowercase());
+        }
+    }
+    words
 }
 
 #[cfg(test)]

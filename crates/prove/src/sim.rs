@@ -57,6 +57,9 @@ pub enum SimError {
     /// There is no runtime.
     #[error("the simulation cannot begin: {0}")]
     Runtime(#[from] std::io::Error),
+    /// It broke off inside.
+    #[error("the simulation broke off inside; this is a bug")]
+    Broken,
     /// There is no store.
     #[error("the simulation cannot begin: {0}")]
     Open(#[from] semel_store::OpenError),

@@ -41,6 +41,16 @@ pub(crate) struct Place {
     pub(crate) answer: Shape,
 }
 
+impl Place {
+    /// What it is called in a report.
+    pub(crate) fn name(&self) -> Arc<str> {
+        match self.role {
+            Role::Undo => format!("{} (undo)", self.step).into(),
+            _ => Arc::clone(&self.step),
+        }
+    }
+}
+
 /// A flow, ready to be proved.
 #[derive(Debug)]
 pub struct Stage {
@@ -109,6 +119,12 @@ fn made_up(reads: &[Read]) -> Value {
         }
     }
     shape.value("event", 1)
+}
+
+/// The step of that name in a report.
+#[must_use]
+pub fn step<'f>(flow: &'f Flow, name: &str) -> Option<&'f Step> {
+    places::find(flow, name.trim_end_matches(" (undo)"))
 }
 
 struct Finder<'f> {

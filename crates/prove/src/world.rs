@@ -168,7 +168,7 @@ impl World {
         if place.role != Role::Question {
             return Outcome::Done(answer(place, place.answer.value("", 1)));
         }
-        let key = task.key.as_ref().map(|key| key.as_str());
+        let key = task.key.as_ref().map(semel_ledger::Key::as_str);
         let there = self.seen().happened.iter().any(|it| {
             let main = &self.stage.places[it.place];
             main.step == place.step && main.role == Role::Main && it.key.as_deref() == key

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use semel_prove::{Family, Options, Proof, Stage, Verdict, prove};
+use semel_prove::{Family, Finding, Options, Proof, Stage, Verdict, prove};
 
 fn proved(source: &str, depth: usize) -> Proof {
     let stage = Arc::new(Stage::new(source, Vec::new()).expect("a flow"));
@@ -18,23 +18,27 @@ fn shown(proof: &Proof) -> String {
         .cells
         .iter()
         .map(|((step, family), (verdict, tries))| {
-            format!("{step} {} {verdict:?} ({tries})\n", family.name())
+            format!("{step} {} {verdict:?} ({tries})", family.name())
         });
-    let mut text: String = cells.collect();
+    let mut lines: Vec<String> = cells.collect();
     for finding in proof.findings.values() {
-        text += &format!(
-            "\n{} {:?} by {}\n",
-            finding.step, finding.verdict, finding.schedule
-        );
-        for line in &finding.story {
-            text += &format!("  {:>8} {}\n", line.at, line.what);
-        }
-        text += &format!("  {:?}\n", finding.ended);
+        let Finding {
+            step,
+            verdict,
+            schedule,
+            ..
+        } = finding;
+        lines.push(format!("\n{step} {verdict:?} by {schedule}"));
+        let story = finding.story.iter();
+        lines.extend(story.map(|line| format!("  {:>8} {}", line.at, line.what)));
+        lines.push(format!("  {:?}", finding.ended));
     }
-    text + &format!(
-        "{} schedules, {} faults, {} crashes, unreached {:?}",
-        proof.schedules, proof.fired, proof.crashes, proof.unreached
-    )
+    let (tried, crashes) = (proof.schedules, proof.crashes);
+    lines.push(format!(
+        "{tried} schedules, {crashes} crashes, unreached {:?}",
+        proof.unreached
+    ));
+    lines.join("\n")
 }
 
 const RIGHT: &str = "
@@ -63,17 +67,26 @@ steps:
 fn a_right_flow_holds() {
     let proof = proved(RIGHT, 1);
     let text = shown(&proof);
-    println!("{text}");
     assert!(proof.holds(), "{text}");
     assert!(proof.unreached.is_empty(), "{text}");
 }
 
 #[test]
 fn a_right_flow_holds_when_it_is_struck_twice() {
-    let proof = proved(RIGHT, 2);
+    let source = "
+name: order
+on: manual
+key: order/${{ event.id }}
+steps:
+  - id: mail
+    http: {post: 'https://mail.example/send', json: {to: '${{ event.email }}'}}
+    lookup: {http: {get: 'https://mail.example/by/${{ step.key }}'}, found: status == 200}
+";
+    let proof = proved(source, 2);
     let text = shown(&proof);
-    println!("{text}");
     assert!(proof.holds(), "{text}");
+    // That it was struck is part of the promise.
+    assert!(proof.schedules > 500 && proof.crashes > 500, "{text}");
 }
 
 #[test]
@@ -89,7 +102,6 @@ steps:
 ";
     let proof = proved(source, 1);
     let text = shown(&proof);
-    println!("{text}");
     let mail: Arc<str> = "mail".into();
     for family in [Family::Power, Family::Lost] {
         let (verdict, _) = proof.cells[&(Arc::clone(&mail), family)];
@@ -100,4 +112,49 @@ steps:
         Verdict::Once,
         "{text}"
     );
+}
+
+/// What a wrong flow says of itself: `# seen twice: STEP (FAMILY, …)`.
+fn promised(source: &str) -> (String, Vec<String>) {
+    let first = source.lines().next().expect("a line");
+    let (step, families) = first
+        .strip_prefix("# seen twice: ")
+        .and_then(|rest| rest.strip_suffix(')')?.split_once(" ("))
+        .expect("which step is seen twice, and when");
+    let families = families.split(", ").map(str::to_owned).collect();
+    (step.to_owned(), families)
+}
+
+#[test]
+fn wrong_flows_are_seen_twice_and_right_ones_hold() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pairs");
+    let mut pairs = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("a file").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let source = std::fs::read_to_string(&path).expect("text");
+        let proof = proved(&source, 1);
+        let text = format!("{name}\n{}", shown(&proof));
+        assert!(proof.unreached.is_empty(), "{text}");
+        if name.ends_with(".right.yaml") {
+            pairs += 1;
+            assert!(proof.holds(), "{text}");
+            continue;
+        }
+        let (step, families) = promised(&source);
+        let found: Vec<String> = Family::ALL
+            .iter()
+            .filter(|family| {
+                let finding = proof.findings.get(&(step.as_str().into(), **family));
+                finding.is_some_and(|finding| matches!(finding.verdict, Verdict::Twice(_)))
+            })
+            .map(|family| family.name().to_owned())
+            .collect();
+        assert_eq!(found, families, "{text}");
+    }
+    assert!(pairs >= 4, "{pairs}");
 }

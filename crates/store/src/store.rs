@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
-use semel_ledger::{After, Command, EffectId, Entry, Time, Verdict, apply};
+use semel_ledger::{After, Command, EffectId, Time, Verdict, apply};
 use tokio::sync::watch;
 
 use crate::change::{Answer, Answered, Change, Content, EffectChange};
@@ -15,13 +14,10 @@ use crate::memory::Memory;
 use crate::node::{Membership, NodeChange};
 use crate::open::{Location, Options};
 use crate::postgres::Postgres;
-use crate::receipt::{Receipt, ReceiptId, Waiting};
+use crate::receipt::Waiting;
 use crate::record::Record;
 use crate::seen::Seen;
 use crate::sqlite::Sqlite;
-
-/// How long receipts wait to share a commit.
-const RECEIPT_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 enum Backend {
@@ -42,9 +38,11 @@ macro_rules! backend {
     };
 }
 
+mod beside;
 mod engine;
 mod questions;
 mod random;
+mod receipts;
 mod runs;
 
 pub use random::random_bytes;
@@ -174,19 +172,6 @@ impl Store {
         answers
     }
 
-    /// Another node's handle on the same store in memory, with its own gate; `None` for every other
-    /// store, which is opened by its address.
-    #[must_use]
-    pub fn beside(&self, gate: Option<Arc<dyn Gate>>) -> Option<Store> {
-        let Backend::Memory(memory) = &self.backend else {
-            return None;
-        };
-        let context = Arc::new(Context::new(Arc::clone(&self.context.clock), Seen::small()));
-        let memory = Box::new(memory.beside(Arc::clone(&context)));
-        let backend = Backend::Memory(memory);
-        Some(Store::of(backend, context, self.keep, gate))
-    }
-
     fn of(
         backend: Backend,
         context: Arc<Context>,
@@ -298,68 +283,6 @@ impl Store {
         }
     }
 
-    fn with_receipt(
-        &self,
-        effect: EffectId,
-        hash: [u8; 16],
-        by: Option<Box<str>>,
-        mut answered: Answered,
-    ) -> Answered {
-        if answered.verdict.is_grant() {
-            return answered;
-        }
-        let now = self.now();
-        let receipt = Receipt {
-            id: ReceiptId(random_id(now)),
-            seq: 0,
-            effect,
-            verdict: answered.verdict,
-            at: now,
-            by,
-            attempt: answered.entry.map_or(0, |entry: Entry| entry.attempt),
-            count: 1,
-            counted: false,
-        };
-        let on_record = answered.record.as_ref().map_or(0, |record| record.blocked);
-        answered.receipt = Some(self.waiting.add(receipt, hash, on_record));
-        answered
-    }
-
-    /// Writes the receipts that wait. When it is done, those that others were about to write are
-    /// written too.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not. The receipts then wait on as counts, unless they may
-    /// have been written.
-    pub async fn write_receipts(&self) -> Result<usize, StoreError> {
-        let _turn = self.writing.lock().await;
-        let receipts = self.waiting.take();
-        let count = receipts.len();
-        if count == 0 {
-            return Ok(0);
-        }
-        let written = self.commit(vec![Change::Receipts(receipts.clone())]).await;
-        match written {
-            Ok(_) => Ok(count),
-            Err(error) => {
-                if error.wrote_nothing() {
-                    self.waiting.put_back(receipts);
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Goes on writing receipts behind the answers, for as long as it is polled.
-    pub async fn keep_writing_receipts(&self) {
-        loop {
-            tokio::time::sleep(RECEIPT_PAUSE).await;
-            if let Err(error) = self.write_receipts().await {
-                tracing::warn!(%error, "receipts were not written");
-            }
-        }
-    }
-
     /// Gives freed space back to the file system and drops blobs that nothing refers to.
     ///
     /// # Errors
@@ -406,13 +329,6 @@ impl Store {
         backend!(self, close());
         written.map(drop)
     }
-}
-
-/// A fresh 128-bit name that sorts by time.
-fn random_id(now: Time) -> [u8; 16] {
-    let mut id = random_bytes();
-    id[..6].copy_from_slice(&now.0.to_be_bytes()[2..]);
-    id
 }
 
 impl EffectChange {

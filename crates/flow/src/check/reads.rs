@@ -9,7 +9,7 @@ use super::index::Index;
 use super::visit::{Spot, Use, visit};
 use crate::expr::Expr;
 use crate::expr::ast::{Arith, Ast, Compare, Node};
-use crate::model::Flow;
+use crate::model::{Action, Flow, ForEach, Step};
 use crate::value::Value;
 
 /// A value that an expression reads.
@@ -52,7 +52,7 @@ pub enum Due {
 pub fn reads(flow: &Flow) -> Vec<Read> {
     let index = Index::of(flow);
     let mut found = Vec::new();
-    visit(flow, &index, &mut |_, spot| {
+    visit(flow, &index, &mut |place, spot| {
         if let Spot::Expr(expr, used) = spot {
             let due = match used {
                 Use::Condition => Due::Truth,
@@ -62,6 +62,7 @@ pub fn reads(flow: &Flow) -> Vec<Read> {
             };
             Reader {
                 flow,
+                loops: &place.loops,
                 found: &mut found,
             }
             .read(expr.ast(), due);
@@ -76,6 +77,7 @@ pub fn reads_of(flow: &Flow, expr: &Expr, due: Due) -> Vec<Read> {
     let mut found = Vec::new();
     Reader {
         flow,
+        loops: &[],
         found: &mut found,
     }
     .read(expr.ast(), due);
@@ -84,6 +86,8 @@ pub fn reads_of(flow: &Flow, expr: &Expr, due: Due) -> Vec<Read> {
 
 struct Reader<'r> {
     flow: &'r Flow,
+    /// The `for_each` steps whose items it sees.
+    loops: &'r [&'r Step],
     found: &'r mut Vec<Read>,
 }
 
@@ -109,8 +113,9 @@ impl Reader<'_> {
                 let adds = rest.iter().all(|(sign, _)| *sign == Arith::Add);
                 let due = if adds { Due::Any } else { Due::Number };
                 self.read(first, due.clone());
-                rest.iter()
-                    .for_each(|(_, operand)| self.read(operand, due.clone()));
+                for (_, operand) in rest {
+                    self.read(operand, due.clone());
+                }
             }
             Node::Not(_) | Node::And(_) | Node::Or(_) => {
                 ast.parts().for_each(|part| self.read(part, Due::Truth));
@@ -125,7 +130,9 @@ impl Reader<'_> {
                 } else {
                     Due::Any
                 };
-                args.iter().for_each(|arg| self.read(arg, due.clone()));
+                for arg in args {
+                    self.read(arg, due.clone());
+                }
             }
             Node::Each(each) => {
                 self.read(&each.of, Due::List);
@@ -173,6 +180,7 @@ impl Reader<'_> {
         let mut inner = Vec::new();
         Reader {
             flow: self.flow,
+            loops: self.loops,
             found: &mut inner,
         }
         .read(body, Due::Any);
@@ -192,10 +200,23 @@ impl Reader<'_> {
         }
     }
 
+    /// The `for_each` whose item has that name.
+    fn each(&self, name: &str) -> Option<&ForEach> {
+        self.loops.iter().rev().find_map(|step| match &step.action {
+            Action::ForEach(each) if each.name == name => Some(&**each),
+            _ => None,
+        })
+    }
+
     /// The way that a chain of members and items is, with `let` names put in.
     fn way(&self, ast: &Ast, depth: usize) -> Option<(Arc<str>, Vec<Part>)> {
         match &ast.node {
             Node::Ident(name) => {
+                if let Some(each) = self.each(name) {
+                    let (root, mut path) = self.way(each.items.ast(), depth)?;
+                    path.push(Part::Item);
+                    return Some((root, path));
+                }
                 let defined = self.flow.lets.iter().find(|(given, _)| *given.it == **name);
                 // A name may stand for another; a circle was told of by the checker.
                 match defined.filter(|_| depth < 16) {
@@ -233,14 +254,12 @@ mod tests {
         let flow = crate::read(&source).flow.expect("a flow");
         let all = reads(&flow);
         let shown = all.iter().map(|read| {
-            let mut shown = read.root.to_string();
-            for part in &read.path {
-                match part {
-                    Part::Member(name) => shown.push_str(&format!(".{name}")),
-                    Part::Item => shown.push_str("[]"),
-                }
-            }
-            format!("{shown} {:?}", read.due)
+            let part = |part: &Part| match part {
+                Part::Member(name) => format!(".{name}"),
+                Part::Item => "[]".to_owned(),
+            };
+            let path: String = read.path.iter().map(part).collect();
+            format!("{}{path} {:?}", read.root, read.due)
         });
         shown.skip(2).collect()
     }
