@@ -84,6 +84,12 @@ impl Proof {
     }
 }
 
+/// What is judged, and under which trouble.
+type Cell = (Arc<str>, Family);
+
+/// What the start of a run is called.
+pub const RUN: &str = "(run)";
+
 /// Judges tries of one flow.
 pub(crate) struct Judge<'a> {
     stage: &'a Stage,
@@ -93,7 +99,10 @@ pub(crate) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(stage: &'a Stage, plain: &'a Seen) -> Judge<'a> {
-        let mut proof = Proof::default();
+        let mut proof = Proof {
+            steps: vec![(RUN.into(), Class::Guarded)],
+            ..Proof::default()
+        };
         for (at, place) in stage.places.iter().enumerate() {
             if is_judged(place.role, place.class) {
                 let in_case = place.role == Role::Undo
@@ -121,28 +130,35 @@ impl<'a> Judge<'a> {
         let Some(family) = schedule.family() else {
             return;
         };
+        self.enter((RUN.into(), family), self.runs(seen), schedule, seen);
         for (at, place) in self.stage.places.iter().enumerate() {
-            if !is_judged(place.role, place.class) {
-                continue;
-            }
-            let verdict = self.verdict(at, seen);
-            let cell = (place.name(), family);
-            let (worst, tries) = self.proof.cells.entry(cell.clone()).or_insert((verdict, 0));
-            *worst = verdict.max(*worst);
-            *tries += 1;
-            if !verdict.is_good() {
-                self.keep(cell, verdict, schedule, seen);
+            if is_judged(place.role, place.class) {
+                let cell = (place.name(), family);
+                self.enter(cell, self.verdict(at, seen), schedule, seen);
             }
         }
     }
 
-    fn keep(
-        &mut self,
-        cell: (Arc<str>, Family),
-        verdict: Verdict,
-        schedule: &Schedule,
-        seen: &Seen,
-    ) {
+    fn enter(&mut self, cell: Cell, verdict: Verdict, schedule: &Schedule, seen: &Seen) {
+        let (worst, tries) = self.proof.cells.entry(cell.clone()).or_insert((verdict, 0));
+        *worst = verdict.max(*worst);
+        *tries += 1;
+        if !verdict.is_good() {
+            self.keep(cell, verdict, schedule, seen);
+        }
+    }
+
+    /// One event starts one run.
+    fn runs(&self, seen: &Seen) -> Verdict {
+        let (due, saw) = (self.plain.states.len(), seen.states.len());
+        match saw.checked_sub(due) {
+            None => Verdict::Missing,
+            Some(0) => Verdict::Once,
+            Some(more) => Verdict::Twice(more),
+        }
+    }
+
+    fn keep(&mut self, cell: Cell, verdict: Verdict, schedule: &Schedule, seen: &Seen) {
         let shorter = |known: &Finding| {
             let length = |s: &Schedule, story: usize| (s.faults.len(), story);
             length(schedule, seen.lines.len()) < length(&known.schedule, known.story.len())

@@ -173,7 +173,8 @@ impl Told<'_> {
     fn advice(&self, finding: &Finding) -> String {
         let step = semel_prove::stage::step(self.stage.flow(), &finding.step);
         let Some(step) = step else {
-            return String::new();
+            let advice = "the same event must give the same key: see what `key` is made of";
+            return advice.to_owned();
         };
         match finding.verdict {
             Verdict::Twice(_) => twice(step),
