@@ -126,8 +126,8 @@ impl World {
             (false, Role::Undo) => "taken back",
             (false, _) => "happens",
         };
-        let key = task.key.as_ref().map_or("", |key| key.as_str());
-        self.tell(format!("{}: {verb} ({key})", place.step));
+        let key = task.key.as_ref().map(|key| format!(" ({})", key.as_str()));
+        self.tell(format!("{}: {verb}{}", place.step, key.unwrap_or_default()));
         match trouble {
             Some(What::CrashDone { power }) => {
                 self.tell(format!("{}: {}, nobody heard", place.step, died(power)));

@@ -7,11 +7,11 @@ mod show;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use semel_flow::Value;
 use semel_flow::render::summary;
 use semel_prove::{Family, Options, Schedule, Stage};
@@ -108,7 +108,7 @@ impl Prove {
         }
         let events = self.events()?;
         let stage = Arc::new(Stage::new(&file.text, events)?);
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let proof = match &self.replay {
             Some(schedule) => semel_prove::explore::replay(&stage, schedule)?,
             None => self.explore(&stage)?,
@@ -149,12 +149,16 @@ impl Prove {
             seed: self.seed,
             ..Options::default()
         };
-        let bar = ProgressBar::new(0);
+        // Shown only to whoever has to wait.
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let began = Instant::now();
         if let Ok(style) = ProgressStyle::with_template("trying {bar:30} {pos}/{len} {eta}") {
             bar.set_style(style);
         }
-        bar.enable_steady_tick(Duration::from_millis(200));
         let tell = |done: usize, all: usize| {
+            if bar.is_hidden() && began.elapsed() > Duration::from_secs(1) {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+            }
             bar.set_length(all as u64);
             bar.set_position(done as u64);
         };

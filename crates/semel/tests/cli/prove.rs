@@ -18,7 +18,10 @@ fn a_flow_that_holds_exits_0() {
     let output = home.run(&["prove", "order.yaml"]);
     ends(&output, 0, &["crashes happened"]);
     let text = stdout(&output);
-    assert!(text.contains("mail   guarded       once     asks"), "{text}");
+    assert!(
+        text.contains("mail   guarded       once     asks"),
+        "{text}"
+    );
     assert!(
         text.contains("person1@example.com"),
         "the event is shown: {text}"
