@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use semel_engine::places;
 use semel_flow::model::{Class, OnUnknown};
-use semel_store::run::RunState;
 
 use crate::schedule::{Family, Schedule};
 use crate::sim::Seen;
@@ -201,8 +200,7 @@ impl<'a> Judge<'a> {
                 Verdict::Once
             };
         }
-        let asks = |state: RunState| matches!(state, RunState::Parked | RunState::Unknown);
-        if seen.states.iter().any(|(state, _)| asks(*state)) {
+        if seen.asks {
             return Verdict::Parked;
         }
         let step = places::find(self.stage.flow(), &self.stage.places[at].step);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use semel_flow::Value;
 use semel_ledger::Millis;
-use semel_store::run::{Run, RunFilter, RunState};
+use semel_store::run::{Run, RunFilter, RunId, RunState};
 use semel_store::{Clock, Location, Options, Store};
 use tokio::sync::oneshot;
 
@@ -38,6 +38,8 @@ pub(crate) struct Seen {
     pub(crate) counts: Vec<usize>,
     /// Where the runs stand, without those of items.
     pub(crate) states: Vec<(RunState, Box<str>)>,
+    /// A person is asked, about one of the runs or of their items.
+    pub(crate) asks: bool,
     pub(crate) points: Vec<Point>,
     pub(crate) fired: usize,
     pub(crate) lines: Vec<Line>,
@@ -281,18 +283,31 @@ impl<'a> Sim<'a> {
         }
     }
 
-    async fn end(mut self) -> Result<Seen, SimError> {
+    /// The runs inside of one, or those that are in none.
+    async fn runs(&self, parent: Option<RunId>) -> Result<Vec<Run>, SimError> {
         let filter = RunFilter {
+            parent,
             limit: RUNS,
             ..RunFilter::default()
         };
-        let runs = self.root.runs(&filter).await?;
+        Ok(self.root.runs(&filter).await?.items)
+    }
+
+    async fn end(mut self) -> Result<Seen, SimError> {
+        let runs = self.runs(None).await?;
+        let mut asks = false;
+        let mut open = runs.clone();
+        while let Some(run) = open.pop() {
+            asks |= matches!(run.state, RunState::Parked | RunState::Unknown);
+            open.extend(self.runs(Some(run.id)).await?);
+        }
         let state = |run: Run| (run.state, run.why);
         self.node.kill();
         self.woken.iter_mut().for_each(Node::kill);
         Ok(Seen {
             counts: self.world.counts(),
-            states: runs.items.into_iter().map(state).collect(),
+            states: runs.into_iter().map(state).collect(),
+            asks,
             points: self.conductor.points(),
             fired: self.conductor.fired(),
             lines: self.world.lines(),
