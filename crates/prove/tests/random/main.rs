@@ -1,6 +1,6 @@
 //! Flows that nobody wrote, of every kind of step, struck everywhere: none of them is seen twice.
 //!
-//! A few on every `./test`; as many as SEMEL_PROVE_FLOWS says for a long night. SEMEL_PROVE_SEED begins elsewhere, and a
+//! A few on every `./test`; as many as `SEMEL_PROVE_FLOWS` says for a long night. `SEMEL_PROVE_SEED` begins elsewhere, and a
 //! flow that does not hold is printed with its seed.
 
 mod made;
