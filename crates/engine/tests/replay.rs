@@ -9,13 +9,13 @@ use proptest::prelude::*;
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_engine::decide::{Decision, Move, Scene, decide};
 use semel_engine::journal::{
-    self, Done, Ending, Happening, Headers, Kept, Opening, Origin, Spawned,
+    self, Done, Ending, Happening, Headers, How, Kept, Opening, Origin, Spawned,
 };
 use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
 use semel_engine::places;
 use semel_engine::resolve::Call;
-use semel_engine::state::State;
+use semel_engine::state::{Phase, State};
 use semel_flow::model::{Class, Flow};
 use semel_flow::{Value, read};
 use semel_ledger::{Fence, Millis, Time};
@@ -31,17 +31,20 @@ steps:
   - id: maybe
     if: steps.start.result.n > 3
     http: {post: 'http://w/maybe'}
+    undo: {http: {post: 'http://w/maybe/undo'}}
   - id: found
     ensure:
       find: {http: {get: 'http://w/find'}, found: body.yes, result: body.id}
       create: {http: {post: 'http://w/create'}}
       settle: 2s
+    undo: {http: {delete: 'http://w/create'}}
   - id: which
     switch:
       - if: event.n > 2
         steps:
           - id: keyed
             http: {post: 'http://w/keyed', idempotency: {header: Idempotency-Key, window: 1h}}
+            undo: {http: {post: 'http://w/keyed/undo', idempotency: {header: Idempotency-Key, window: 1h}}}
       - else:
           - id: inside
             lock:
@@ -56,9 +59,13 @@ steps:
         - id: left
           http: {post: 'http://w/left'}
           lookup: {http: {get: 'http://w/left'}, found: body.yes, settle: 1s}
+          undo: {http: {post: 'http://w/left/undo'}}
       right:
         - id: right
           http: {get: 'http://w/right'}
+        - id: put
+          http: {put: 'http://w/put'}
+          undo: {http: {delete: 'http://w/put'}}
         - id: shown
           set: {x: '${{ steps.right.result }}'}
   - id: each
@@ -166,14 +173,27 @@ impl Life<'_> {
             }]);
         }
         if self.draw(30) == 7 {
-            self.commit(&[Happening::Cancelled { by: "ada".into() }]);
+            let undo = self.draw(2) == 0;
+            let by = "ada".into();
+            self.commit(&[Happening::Cancelled { by, undo }]);
         }
     }
 
     fn carry_out(&mut self, next: Move) {
+        if let Move::Perform(call) | Move::Claim(call) = &next {
+            self.assert_backwards(&call.step);
+        }
         match next {
             Move::Perform(call) => {
                 assert_ne!(call.task.class, Class::Guarded, "performed without a claim");
+                if self.undoable(&call.step) {
+                    let step = Arc::clone(&call.step);
+                    self.commit(&[Happening::Begun { step }]);
+                    // Its node dies.
+                    if self.draw(8) == 1 {
+                        return;
+                    }
+                }
                 self.act(&call);
             }
             Move::Update(call) => self.act(&call),
@@ -223,7 +243,51 @@ impl Life<'_> {
             }
             Move::Unlock { step, .. } | Move::Collect { step } => self.done(step, Value::Null),
             Move::Spawn { step } => self.spawn(step),
+            Move::Settle { step, .. } => self.find_out(step),
             Move::End { .. } => unreachable!("ended before"),
+        }
+    }
+
+    fn undoable(&self, step: &str) -> bool {
+        places::undoable(self.flow, step).is_some()
+    }
+
+    fn find_out(&mut self, step: Arc<str>) {
+        match self.draw(4) {
+            0 => self.commit(&[Happening::NotDone { step }]),
+            1 => {
+                let (since, until) = (self.now, self.now.after(Millis(1000)));
+                self.commit(&[Happening::Busy { step, until, since }]);
+            }
+            2 => {
+                let (why, effect) = ("ask".into(), Some(("s".into(), "k".into())));
+                self.commit(&[Happening::Parked { step, why, effect }]);
+            }
+            _ => self.commit(&[Happening::Done(Box::new(Done {
+                how: How::TakenOver("run_1".into()),
+                ..Done::plain(step, Kept::Is(Value::Null))
+            }))]),
+        }
+    }
+
+    /// What must hold whenever an undo begins: whatever was done after it is taken back, and nobody
+    /// wonders whether anything else happened.
+    fn assert_backwards(&self, undo: &str) {
+        let Some(of) = undo.strip_suffix("/undo") else {
+            return;
+        };
+        assert!(self.state.failure.is_some() || self.state.undo);
+        let is_undone = |id: &Arc<str>| self.state.result(&format!("{id}/undo")).is_some();
+        let later = self.state.own.iter().rev().take_while(|id| &***id != of);
+        let mut left = later.filter(|id| self.undoable(id) && !is_undone(id));
+        assert_eq!(left.next(), None, "{undo} before what was done later");
+        for (id, known) in &self.state.steps {
+            let open = !matches!(known.phase, Phase::Done(_));
+            let doubtful = open && (known.maybe || known.begun);
+            assert!(
+                !(doubtful && self.undoable(id)),
+                "{undo} before {id} is known"
+            );
         }
     }
 
@@ -374,5 +438,12 @@ proptest! {
         let (how, _) = folded(&life.rows).ended.expect("over");
         // Whoever is cancelled says so; nobody ends as done over a failure.
         prop_assert!(how != Ending::Done || life.state.failure.is_none());
+        let undone = |id: &Arc<str>| life.state.result(&format!("{id}/undo")).is_some();
+        let undoable = || life.state.own.iter().filter(|id| life.undoable(id));
+        let goes_back = life.state.undo || (life.state.failure.is_some() && life.state.cancelled.is_none());
+        if goes_back {
+            prop_assert!(undoable().all(undone), "something was forgotten");
+        }
+        prop_assert_eq!(how == Ending::Undone, goes_back && undoable().any(undone));
     }
 }

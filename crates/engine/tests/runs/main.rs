@@ -3,4 +3,6 @@
 mod control;
 mod effects;
 mod killed;
+mod undo;
+mod undo_killed;
 mod world;

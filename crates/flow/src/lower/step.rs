@@ -49,7 +49,7 @@ impl Lower {
             action.or_else(|| Some(unreadable(name, keyword.span)))
         });
         let action = action.unwrap_or_else(|| unreadable("unknown", entry.word));
-        Some(Step {
+        let mut step = Step {
             id,
             when: self.expr(entry, "if"),
             key: (!looping).then(|| self.template(entry, "key")).flatten(),
@@ -59,11 +59,14 @@ impl Lower {
             on_unknown: self.on_unknown(entry),
             retry: self.retry(entry),
             timeout: self.duration(entry, "timeout"),
-            undo: self.undo(entry),
+            undo: None,
             result: self.expr(entry, "result"),
             action,
             span: node.span,
-        })
+        };
+        let undo = self.undo(entry);
+        step.undo = undo.map(|act| Box::new(step.undone_by(act)));
+        Some(step)
     }
 
     fn id(&mut self, entry: Entry<'_>) -> Spanned<String> {
