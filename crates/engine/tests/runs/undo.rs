@@ -36,6 +36,9 @@ on_failure:
     http: {post: 'http://w/tell'}
 ";
 
+/// What the destination of a charge says.
+pub(crate) const CHARGED: Reply = Reply::Ok(r#"{"id":"ch_1"}"#);
+
 pub(crate) fn effect(scope: &str, step: &str) -> EffectId {
     let key = Key::from_parts(&["order", "1", step]).expect("key");
     EffectId::new(Scope::new(scope).expect("scope"), key)
@@ -84,6 +87,7 @@ async fn cancel(node: &Node, run: RunId, undo: bool) {
 async fn started(source: &str, script: &[(&str, &[Reply])]) -> (Node, RunId) {
     let node = Node::new().await;
     node.deploy(source).await;
+    node.world.will("http://w/charge", &[CHARGED]);
     for (url, replies) in script {
         node.world.will(&format!("http://w/{url}"), replies);
     }
@@ -108,8 +112,7 @@ fn undone(node: &Node) -> Vec<String> {
 
 #[tokio::test]
 async fn a_failure_takes_back_what_is_done_backwards_and_each_once() {
-    let charged: &[Reply] = &[Reply::Ok(r#"{"id":"ch_1"}"#)];
-    let (node, run) = started(ORDER, &[("charge", charged), ("last", &[Reply::Refused])]).await;
+    let (node, run) = started(ORDER, &[("last", &[Reply::Refused])]).await;
     let loaded = node.until(run, &[RunState::Undone]).await;
     assert_eq!(undone(&node), BACK);
     assert_eq!(

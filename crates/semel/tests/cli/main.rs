@@ -28,3 +28,4 @@ mod sink;
 mod streams;
 mod support;
 mod through;
+mod undo;
