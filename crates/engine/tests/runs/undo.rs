@@ -49,7 +49,7 @@ async fn state_of(node: &Node, scope: &str, step: &str) -> Option<EffectState> {
     record.expect("read").map(|record| record.entry.state)
 }
 
-pub(crate) async fn decide(node: &Node, run: RunId, effect: EffectId, decision: Decision) {
+pub(crate) async fn decide(node: &Node, effect: EffectId, decision: Decision) {
     let decide = EffectChange {
         effect,
         command: Command::Decide {
@@ -67,7 +67,6 @@ pub(crate) async fn decide(node: &Node, run: RunId, effect: EffectId, decision: 
         .commit(vec![Change::from(decide)])
         .await
         .expect("decided");
-    resume(node, run).await;
 }
 
 pub(crate) async fn resume(node: &Node, run: RunId) {
@@ -201,14 +200,16 @@ async fn what_may_have_happened_is_settled_before_anything_is_taken_back() {
         node.until(run, &[RunState::Parked]).await;
         cancel(&node, run, true).await;
         resume(&node, run).await;
-        let loaded = parked_again(&node, run).await;
+        written(&node, run, "until then nothing is undone", 1).await;
+        let loaded = node.until(run, &[RunState::Parked]).await;
         assert!(
             loaded.run.why.contains("nobody knows"),
             "{}",
             loaded.run.why
         );
         assert_eq!(undone(&node), Vec::<String>::new());
-        decide(&node, run, effect("order/last", "last"), decision).await;
+        decide(&node, effect("order/last", "last"), decision).await;
+        resume(&node, run).await;
         let loaded = node.until(run, &[RunState::Undone]).await;
         assert_eq!(undone(&node), back, "{loaded:#?}");
         // It is never done again on the way back.
@@ -225,12 +226,12 @@ fn node_did(reply: &Reply) -> u32 {
     u32::from(matches!(reply, Reply::LostAfter))
 }
 
-/// The run parks once more after it was told to go back.
-async fn parked_again(node: &Node, run: RunId) -> Loaded {
+/// Waits until the journal says that so often.
+async fn written(node: &Node, run: RunId, text: &str, times: usize) {
     loop {
-        let loaded = node.until(run, &[RunState::Parked]).await;
-        if rows(&loaded).contains("until then nothing is undone") {
-            return loaded;
+        let loaded = node.engine.store().load_run(run).await.expect("read");
+        if rows(&loaded.expect("a run")).matches(text).count() >= times {
+            return;
         }
         tokio::task::yield_now().await;
     }
@@ -247,7 +248,8 @@ async fn a_harmless_step_whose_answers_were_all_lost_is_settled_too() {
         loaded.run.why
     );
     assert_eq!(undone(&node), Vec::<String>::new());
-    decide(&node, run, effect("order/seat", "seat"), Decision::Happened).await;
+    decide(&node, effect("order/seat", "seat"), Decision::Happened).await;
+    resume(&node, run).await;
     node.until(run, &[RunState::Undone]).await;
     assert_eq!(undone(&node), BACK);
 }
@@ -266,7 +268,7 @@ async fn a_failed_undo_waits_for_a_person_and_nobody_else_waits_for_it() {
     assert_eq!(undone(&node), ["seat-free"]);
     assert_eq!(node.world.saw("http://w/tell"), 1);
     resume(&node, run).await;
-    node.world.asked("http://w/recall", 2).await;
+    written(&node, run, "parked", 2).await;
     node.until(run, &[RunState::Parked]).await;
     assert_eq!(undone(&node), ["seat-free"]);
     resume(&node, run).await;
@@ -289,11 +291,11 @@ async fn a_lost_undo_is_never_simply_repeated() {
     assert_eq!(charge, Some(EffectState::Done));
     decide(
         &node,
-        run,
         effect("order/charge/undo", "charge"),
         Decision::Happened,
     )
     .await;
+    resume(&node, run).await;
     node.until(run, &[RunState::Undone]).await;
     assert_eq!(undone(&node), BACK);
     let charge = state_of(&node, "order/charge", "charge").await;
@@ -341,7 +343,7 @@ steps:
 ";
     let (node, run) = started(source, &[("b1", &[Reply::Held])]).await;
     node.world.hanging.notified().await;
-    node.world.asked("http://w/a2", 1).await;
+    written(&node, run, r#""done":{"step":"a2""#, 1).await;
     node.world.let_go.notify_one();
     node.until(run, &[RunState::Undone]).await;
     assert_eq!(undone(&node), BACK);

@@ -168,7 +168,7 @@ async fn settled(node: &Node, run: RunId) -> Loaded {
             } else {
                 Decision::Failed
             };
-            decide(node, run, effect, decision).await;
+            decide(node, effect, decision).await;
         }
         let mut moved = node.engine.follow();
         resume(node, run).await;
@@ -227,7 +227,7 @@ async fn killed_beside_its_flight_recorder_too() {
         if !live(&location, Some(dir.path()), length).await {
             break;
         }
-        length += 3;
+        length += 7;
     }
 }
 

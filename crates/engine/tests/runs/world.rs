@@ -46,7 +46,6 @@ pub(crate) struct World {
     pub(crate) let_go: Notify,
     /// Every call: its address, what was sent, and under which key.
     calls: Mutex<Vec<(String, String, String)>>,
-    called: Notify,
     /// What was done, in order.
     done: Mutex<Vec<String>>,
     /// Called before and after every act.
@@ -87,17 +86,6 @@ impl World {
         keys.last().cloned().unwrap_or_default()
     }
 
-    /// Waits until that address was asked so often, whatever it did.
-    pub(crate) async fn asked(&self, url: &str, times: usize) {
-        loop {
-            let next = self.called.notified();
-            if self.sent(url).len() >= times {
-                return;
-            }
-            next.await;
-        }
-    }
-
     fn touch(&self) {
         let around = self.around.lock().expect("around").clone();
         if let Some(around) = around {
@@ -120,7 +108,6 @@ impl World {
         let key = task.key.as_ref().map_or("", |key| key.as_str());
         let call = (url.clone(), task.input.to_json(), key.to_owned());
         self.calls.lock().expect("calls").push(call);
-        self.called.notify_waiters();
         let next = {
             let mut script = self.script.lock().expect("script");
             script.get_mut(&url).and_then(VecDeque::pop_front)
