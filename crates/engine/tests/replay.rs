@@ -2,23 +2,26 @@
 //!
 //! Histories are made by the engine's own decisions with outcomes drawn at random.
 
+mod back;
+mod rows;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_engine::decide::{Decision, Move, Scene, decide};
-use semel_engine::journal::{
-    self, Done, Ending, Happening, Headers, How, Kept, Opening, Origin, Spawned,
-};
+use semel_engine::journal::{self, Done, Ending, Happening, Kept, Spawned};
 use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
 use semel_engine::places;
 use semel_engine::resolve::Call;
-use semel_engine::state::{Phase, State};
+use semel_engine::state::State;
 use semel_flow::model::{Class, Flow};
 use semel_flow::{Value, read};
 use semel_ledger::{Fence, Millis, Time};
+
+use rows::{folded, opening};
 
 const FLOW: &str = "
 name: all
@@ -248,49 +251,6 @@ impl Life<'_> {
         }
     }
 
-    fn undoable(&self, step: &str) -> bool {
-        places::undoable(self.flow, step).is_some()
-    }
-
-    fn find_out(&mut self, step: Arc<str>) {
-        match self.draw(4) {
-            0 => self.commit(&[Happening::NotDone { step }]),
-            1 => {
-                let (since, until) = (self.now, self.now.after(Millis(1000)));
-                self.commit(&[Happening::Busy { step, until, since }]);
-            }
-            2 => {
-                let (why, effect) = ("ask".into(), Some(("s".into(), "k".into())));
-                self.commit(&[Happening::Parked { step, why, effect }]);
-            }
-            _ => self.commit(&[Happening::Done(Box::new(Done {
-                how: How::TakenOver("run_1".into()),
-                ..Done::plain(step, Kept::Is(Value::Null))
-            }))]),
-        }
-    }
-
-    /// What must hold whenever an undo begins: whatever was done after it is taken back, and nobody
-    /// wonders whether anything else happened.
-    fn assert_backwards(&self, undo: &str) {
-        let Some(of) = undo.strip_suffix("/undo") else {
-            return;
-        };
-        assert!(self.state.failure.is_some() || self.state.undo);
-        let is_undone = |id: &Arc<str>| self.state.result(&format!("{id}/undo")).is_some();
-        let later = self.state.own.iter().rev().take_while(|id| &***id != of);
-        let mut left = later.filter(|id| self.undoable(id) && !is_undone(id));
-        assert_eq!(left.next(), None, "{undo} before what was done later");
-        for (id, known) in &self.state.steps {
-            let open = !matches!(known.phase, Phase::Done(_));
-            let doubtful = open && (known.maybe || known.begun);
-            assert!(
-                !(doubtful && self.undoable(id)),
-                "{undo} before {id} is known"
-            );
-        }
-    }
-
     fn spawn(&mut self, step: Arc<str>) {
         if &*step == "tell" {
             self.done(step, Value::Null);
@@ -381,33 +341,6 @@ fn failed(class: FailureClass) -> Outcome {
     })
 }
 
-fn opening(n: i64) -> Opening {
-    Opening {
-        by: Origin::Manual,
-        event: Kept::Is(Value::map([("id", Value::Int(1)), ("n", Value::Int(n))])),
-        at: Time(0),
-        from: None,
-        raw: None,
-        headers: Headers::new(),
-        within: None,
-        again: None,
-    }
-}
-
-fn folded(rows: &[Box<str>]) -> State {
-    let mut state: Option<State> = None;
-    for (at, row) in rows.iter().enumerate() {
-        for happening in journal::read(u32::try_from(at).expect("few"), row).expect("own row") {
-            match (&mut state, happening) {
-                (None, Happening::Opened(opening)) => state = Some(State::opened(*opening)),
-                (Some(state), happening) => state.apply(&happening),
-                (None, other) => panic!("{other:?} before the opening"),
-            }
-        }
-    }
-    state.expect("an opening")
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -438,12 +371,6 @@ proptest! {
         let (how, _) = folded(&life.rows).ended.expect("over");
         // Whoever is cancelled says so; nobody ends as done over a failure.
         prop_assert!(how != Ending::Done || life.state.failure.is_none());
-        let undone = |id: &Arc<str>| life.state.result(&format!("{id}/undo")).is_some();
-        let undoable = || life.state.own.iter().filter(|id| life.undoable(id));
-        let goes_back = life.state.undo || (life.state.failure.is_some() && life.state.cancelled.is_none());
-        if goes_back {
-            prop_assert!(undoable().all(undone), "something was forgotten");
-        }
-        prop_assert_eq!(how == Ending::Undone, goes_back && undoable().any(undone));
+        life.assert_all_back(how);
     }
 }

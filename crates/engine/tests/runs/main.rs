@@ -5,4 +5,5 @@ mod effects;
 mod killed;
 mod undo;
 mod undo_killed;
+mod undo_own;
 mod world;
