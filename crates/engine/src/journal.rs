@@ -5,17 +5,18 @@
 //! The invariant: what is written here was decided or observed already; reading it back never asks
 //! a clock, an expression or the world again.
 
+mod ended;
 mod opening;
 mod text;
 
 use std::sync::Arc;
 
-use semel_act::FailureClass;
 use semel_flow::Value;
 use semel_ledger::{Fence, Time};
 use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
 
+pub use ended::{Ending, Failed};
 pub use opening::{Again, Headers, Opening, Origin, Raw, Within};
 
 /// A value as the journal keeps it: in the row, or a long one as the name of its blob.
@@ -189,6 +190,9 @@ pub enum Happening {
     Cancelled {
         /// Who, or `replaced`.
         by: Box<str>,
+        /// They want what is done taken back.
+        #[serde(default, skip_serializing_if = "is_false")]
+        undo: bool,
     },
     /// It is over.
     Ended {
@@ -197,18 +201,17 @@ pub enum Happening {
         /// One line for people.
         why: Box<str>,
     },
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    /// All steps are done, or a `stop` was reached.
-    Done,
-    /// A step has finally failed.
-    Failed,
-    /// Somebody asked for it.
-    Cancelled,
+    /// A step that can be taken back is about to act, and no claim says so: from here on it may
+    /// have happened.
+    Begun {
+        /// Which.
+        step: Arc<str>,
+    },
+    /// It is known by now that a step did not happen; the run is being undone, so it will not.
+    NotDone {
+        /// Which.
+        step: Arc<str>,
+    },
 }
 
 /// A step that happened.
@@ -266,36 +269,14 @@ pub enum How {
     Decided,
     /// Taken as done by rule.
     TakenAsDone,
+    /// The ledger said that it had happened, by this run or by one that it does again: by whom.
+    TakenOver(Box<str>),
 }
 
 impl How {
     fn is_act(&self) -> bool {
         *self == How::Act
     }
-}
-
-/// An attempt that definitely did nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Failed {
-    /// Which step.
-    pub step: Arc<str>,
-    /// Which attempt.
-    pub attempt: u32,
-    /// What may be done about it.
-    #[serde(with = "text::class")]
-    pub class: FailureClass,
-    /// What went wrong.
-    pub message: Box<str>,
-    /// When the attempt began.
-    #[serde(with = "text::millis")]
-    pub at: Time,
-    /// When it is tried again; `None`: it is not.
-    #[serde(
-        default,
-        with = "text::millis_option",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub again_at: Option<Time>,
 }
 
 /// Runs that were started for a step.
@@ -327,6 +308,9 @@ pub enum Note {
     Cancel {
         /// Who asks.
         by: Box<str>,
+        /// Whether what is done is to be taken back.
+        #[serde(default, skip_serializing_if = "is_false")]
+        undo: bool,
     },
     /// A person has decided something, or wants it looked at again now.
     Resume {
@@ -351,6 +335,11 @@ pub struct Unreadable {
     pub at: u32,
     /// Why.
     pub source: serde_json::Error,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(it: &bool) -> bool {
+    !*it
 }
 
 /// The text of one row.

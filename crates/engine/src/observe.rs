@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_flow::Value;
-use semel_flow::model::{Action, Class, GiveUp, Step};
+use semel_flow::model::{Action, Class, GiveUp, OnUnknown, Step};
 use semel_ledger::{Millis, Time};
 
-use crate::decide::{Scene, lookup, names, policy, window};
+use crate::decide::{Scene, gave_up, lookup, names, policy, window};
 use crate::journal::{Done, Failed, Happening, Kept};
 use crate::places;
 use crate::read;
@@ -20,6 +20,7 @@ use crate::resolve::Call;
 use crate::retry::{self, Tried};
 use crate::state::State;
 
+pub(crate) use ledger::reused;
 pub use ledger::{Refusal, inspected, refused};
 
 /// How an act ended, as the ledger and the journal are told.
@@ -98,21 +99,16 @@ fn done(
         result: Some(result.to_json().into()),
         note: wrong.as_deref().map(Into::into),
     });
-    let happening = match wrong {
-        Some(message) => Happening::GaveUp {
-            step: Arc::clone(&call.step),
-            message: message.into(),
-        },
-        None => Happening::Done(Box::new(Done {
-            attempt: Some(call.task.attempt),
-            took: Some(scene.now.since(attempt.began).0),
-            input: input_of(call, &mut contents),
-            ..Done::plain(Arc::clone(&call.step), Kept::new(result, &mut contents))
-        })),
-    };
+    let mut happenings = vec![Happening::Done(Box::new(Done {
+        attempt: Some(call.task.attempt),
+        took: Some(scene.now.since(attempt.began).0),
+        input: input_of(call, &mut contents),
+        ..Done::plain(Arc::clone(&call.step), Kept::new(result, &mut contents))
+    }))];
+    happenings.extend(wrong.map(|message| gave_up(step, &message)));
     Seen {
         settle,
-        happenings: vec![happening],
+        happenings,
         contents,
     }
 }
@@ -130,6 +126,7 @@ fn failed(
     call: &Call,
     failure: &Failure,
 ) -> Seen {
+    let maybe = still_maybe(state, attempt.step, claimed(call));
     let settle = claimed(call).then(|| Settlement {
         outcome: semel_ledger::Outcome::Failed,
         result: Some(failure_json(failure).into()),
@@ -137,9 +134,20 @@ fn failed(
     });
     Seen {
         settle,
-        happenings: after_failure(scene, state, attempt, call.task.attempt, failure),
+        happenings: after_failure(scene, state, attempt, call.task.attempt, failure, maybe),
         contents: Vec::new(),
     }
+}
+
+/// Whether the step may have happened although its last attempt did nothing. A claim that was granted
+/// says that earlier attempts were settled, unless the file wants them repeated unsettled.
+fn still_maybe(state: &State, step: &Step, claimed: bool) -> bool {
+    let known = state.steps.get(step.id.it.as_str());
+    let repeats = step
+        .on_unknown
+        .as_ref()
+        .is_some_and(|rule| rule.it == OnUnknown::Retry);
+    known.is_some_and(|known| known.maybe) && (repeats || !claimed)
 }
 
 /// Tries again, gives up, or asks, by class and policy.
@@ -149,6 +157,7 @@ fn after_failure(
     attempt: &Attempt<'_>,
     number: u32,
     failure: &Failure,
+    maybe: bool,
 ) -> Vec<Happening> {
     let step = attempt.step;
     let policy = policy(scene.flow, step);
@@ -174,6 +183,7 @@ fn after_failure(
         message: failure.message.as_str().into(),
         at: attempt.began,
         again_at,
+        maybe,
     }));
     if again_at.is_some() {
         return vec![failed];
@@ -189,10 +199,7 @@ fn after_failure(
             why: message.into(),
             effect: None,
         },
-        GiveUp::Ask | GiveUp::Fail => Happening::GaveUp {
-            step: name,
-            message: message.into(),
-        },
+        GiveUp::Ask | GiveUp::Fail => gave_up(step, &message),
     };
     vec![failed, last]
 }
@@ -218,9 +225,10 @@ fn lost(
             answer: None,
         };
         let number = call.task.attempt;
+        let maybe = !matches!(call.task.class, Class::Pure | Class::Read);
         return Seen {
             settle: None,
-            happenings: after_failure(scene, state, attempt, number, &failure),
+            happenings: after_failure(scene, state, attempt, number, &failure, maybe),
             contents: Vec::new(),
         };
     }

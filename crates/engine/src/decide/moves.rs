@@ -105,6 +105,14 @@ pub enum Move {
         /// Locks it still holds.
         held: Vec<Grant>,
     },
+    /// The run goes back, and nobody knows whether this step happened: ask the ledger, and if it
+    /// does not know, a person. The step itself is not done any more.
+    Settle {
+        /// Which step.
+        step: Arc<str>,
+        /// Its effect.
+        effect: EffectId,
+    },
 }
 
 impl Rest {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use semel_flow::Value;
+use semel_flow::model::Class;
 use semel_ledger::{
     Claim, Command, Decision, Digest, EffectId, Fence, Key, Millis, OnUnknown, Outcome, Owner,
     Scope, Time,
@@ -88,7 +89,10 @@ impl Active {
         call: &Call,
         since: Time,
     ) -> Result<(), Gone> {
-        let message = "it may have been sent, and the destination no longer remembers the key";
+        let message = match call.task.class {
+            Class::Keyed => "it may have been sent, and the destination may have forgotten the key",
+            _ => "it may have been sent, and no answer came",
+        };
         let settlement = Settlement {
             outcome: Outcome::Unknown,
             result: None,

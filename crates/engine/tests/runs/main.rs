@@ -3,4 +3,7 @@
 mod control;
 mod effects;
 mod killed;
+mod undo;
+mod undo_killed;
+mod undo_own;
 mod world;

@@ -248,7 +248,7 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
         if let Some(lookup) = &step.lookup {
             self.probe(&run, &lookup.probe);
         }
-        if let Some(undo) = &step.undo {
+        if let Some(undo) = step.undo.as_deref().and_then(Step::act) {
             self.act(&asking.seeing(Sees::OwnResult), undo);
         }
         if let Some(result) = &step.result {

@@ -1,7 +1,10 @@
 //! What follows from the file without being written there: classes and scopes.
 
+use std::sync::Arc;
+
 use super::Flow;
 use super::step::{Act, Action, Class, Kind, Step, Tree};
+use crate::diagnostic::Spanned;
 use crate::expr::Part;
 
 impl Class {
@@ -33,7 +36,50 @@ impl Class {
     }
 }
 
+/// What the id and the scope of an undo end with; no id in a file has this sign.
+const UNDO: &str = "/undo";
+
 impl Step {
+    /// The step that takes this one back: the same key, scope and id with `/undo` behind, the same
+    /// patience. Its class is that of its own act.
+    #[must_use]
+    pub fn undone_by(&self, act: Arc<Act>) -> Step {
+        let longer = |name: &Spanned<String>| Spanned {
+            it: format!("{}{UNDO}", name.it),
+            span: name.span,
+        };
+        Step {
+            id: longer(&self.id),
+            when: None,
+            key: self.key.clone(),
+            scope: self.scope.as_ref().map(longer),
+            effect: None,
+            lookup: None,
+            on_unknown: None,
+            retry: self.retry,
+            timeout: self.timeout.clone(),
+            undo: None,
+            result: None,
+            span: act.span,
+            action: Action::Act(act),
+        }
+    }
+
+    /// The id of the step that it takes back, if it is an undo.
+    #[must_use]
+    pub fn takes_back(&self) -> Option<&str> {
+        self.id.it.strip_suffix(UNDO)
+    }
+
+    /// Its call to the world, if it is one call.
+    #[must_use]
+    pub fn act(&self) -> Option<&Arc<Act>> {
+        match &self.action {
+            Action::Act(act) => Some(act),
+            _ => None,
+        }
+    }
+
     /// What a repeat of it does: as the author says, else as its kind is.
     #[must_use]
     pub fn class(&self) -> Class {

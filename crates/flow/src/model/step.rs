@@ -113,8 +113,8 @@ pub struct Step {
     pub retry: Option<Retry>,
     /// How long one attempt may take.
     pub timeout: Option<Spanned<Millis>>,
-    /// How to take it back.
-    pub undo: Option<Arc<Act>>,
+    /// How to take it back: a step of its own, see [`Step::undone_by`].
+    pub undo: Option<Box<Step>>,
     /// What later steps see; left out, the whole answer.
     pub result: Option<Expr>,
     /// What is done.

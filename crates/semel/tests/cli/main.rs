@@ -29,3 +29,4 @@ mod sink;
 mod streams;
 mod support;
 mod through;
+mod undo;

@@ -79,7 +79,7 @@ fn entry(at: Time, happening: &Happening) -> Entry {
     match happening {
         Happening::Opened(opening) => Entry::plain(at, "opened", opened(opening)),
         Happening::Woken => Entry::plain(at, "woken", "goes on".to_owned()),
-        Happening::Cancelled { by } => Entry::plain(at, "cancelled", cancelled(by)),
+        Happening::Cancelled { by, undo } => Entry::plain(at, "cancelled", cancelled(by, *undo)),
         Happening::Ended { how, why } => Entry::plain(at, "ended", ended(*how, why)),
         step => of_step(at, step),
     }
@@ -109,6 +109,14 @@ fn of_step(at: Time, happening: &Happening) -> Entry {
         Happening::Returned { step } => {
             let text = "the runs that it waited for are over".to_owned();
             Entry::of_step(at, step, "returned", text)
+        }
+        Happening::Begun { step } => {
+            let text = "is about to be sent".to_owned();
+            Entry::of_step(at, step, "begun", text)
+        }
+        Happening::NotDone { step } => {
+            let text = "did not happen, and will not: the run goes back".to_owned();
+            Entry::of_step(at, step, "not_done", text)
         }
         other => of_effect(at, other),
     }
@@ -196,9 +204,10 @@ fn starter(by: Origin) -> &'static str {
     }
 }
 
-fn cancelled(by: &str) -> String {
+fn cancelled(by: &str, undo: bool) -> String {
     match by {
         "replaced" => "a newer run takes its place".to_owned(),
+        by if undo => format!("{by} asked it to end and to take back what is done"),
         by => format!("{by} asked it to end"),
     }
 }
@@ -208,6 +217,7 @@ fn ended(how: Ending, why: &str) -> String {
         Ending::Done => "done",
         Ending::Failed => "failed",
         Ending::Cancelled => "cancelled",
+        Ending::Undone => "undone",
     };
     if why.is_empty() || why == how {
         return how.to_owned();
@@ -223,6 +233,7 @@ fn of_done(at: Time, done: &Done) -> Entry {
         How::LookedUp => "the destination has it: done".to_owned(),
         How::Decided => "a person said that it happened".to_owned(),
         How::TakenAsDone => "taken as done, as the file says".to_owned(),
+        How::TakenOver(by) => format!("done, as the ledger knows: by {by}"),
     };
     Entry {
         attempt: done.attempt,
