@@ -42,6 +42,7 @@ macro_rules! backend {
 }
 
 mod engine;
+mod kv;
 mod questions;
 mod random;
 mod runs;

@@ -32,6 +32,7 @@ mod claims;
 mod cursors;
 mod decide;
 mod differential;
+mod kv;
 mod lanes;
 mod lists;
 mod mail;
