@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use semel_act::Task;
 use semel_flow::Value;
-use semel_flow::expr::{EvalError, KeyFault};
-use semel_flow::model::{Act, Action, Class, Flow, OnUnknown, Step};
+use semel_flow::expr::{EvalError, KeyFault, Template};
+use semel_flow::model::{Act, Action, Class, Flow, Kind, OnUnknown, Step};
 use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{EffectId, Fingerprint, Key, KeyError, Millis, Scope};
 
@@ -75,6 +75,14 @@ pub enum ResolveError {
     Json {
         /// Why.
         source: JsonError,
+    },
+    /// The key of a value is no key.
+    #[error("kv.{form}: {source}")]
+    KvKey {
+        /// Where it stands.
+        form: &'static str,
+        /// Why.
+        source: KeyFault,
     },
 }
 
@@ -157,9 +165,26 @@ pub fn call(
 
 fn render(act: &Act, names: &RunNames<'_>) -> Result<Value, ResolveError> {
     let input = act.input.render(names);
-    input.map_err(|source| ResolveError::Eval {
+    let input = input.map_err(|source| ResolveError::Eval {
         field: "input",
         source,
+    })?;
+    with_key(act, input, names)
+}
+
+/// The key of a `kv` is made like any other: what is put into it is escaped.
+fn with_key(act: &Act, input: Value, names: &RunNames<'_>) -> Result<Value, ResolveError> {
+    let Some((form, template)) = act.kv_form().filter(|_| act.kind == Kind::Kv) else {
+        return Ok(input);
+    };
+    let key = template.key(names);
+    let key = key.map_err(|source| ResolveError::KvKey { form, source })?;
+    Ok(match input {
+        Value::Map(mut members) => {
+            Arc::make_mut(&mut members).insert(form.into(), Value::text(key.as_str()));
+            Value::Map(members)
+        }
+        other => other,
     })
 }
 
@@ -175,6 +200,12 @@ fn effect_of(
         field: "input",
         source,
     })?;
+    let moving = |(_, key): (_, &Template)| key.exprs().any(|expr| expr.volatile);
+    let stable = if act.kv_form().is_some_and(moving) {
+        stable
+    } else {
+        with_key(act, stable, names)?
+    };
     let input = stable
         .to_canonical()
         .map_err(|source| ResolveError::Json { source })?;

@@ -7,6 +7,7 @@ use semel_ledger::{EffectId, Fence, Time};
 use semel_store::run::RunState;
 
 use crate::journal::Ending;
+use crate::kv::Asked;
 use crate::resolve::Call;
 use crate::state::Grant;
 
@@ -104,6 +105,13 @@ pub enum Move {
         why: String,
         /// Locks it still holds.
         held: Vec<Grant>,
+    },
+    /// Read or change a value in the store.
+    Kv {
+        /// The step's call.
+        call: Box<Call>,
+        /// What is asked.
+        asked: Asked,
     },
 }
 
