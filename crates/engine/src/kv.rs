@@ -43,9 +43,7 @@ pub enum What {
 pub fn asked(act: &Act, input: &Value) -> Result<Asked, String> {
     let form = act.kv_form().map(|(form, _)| form).unwrap_or_default();
     let key = input.get(form).and_then(Value::as_text).unwrap_or_default();
-    let key = key
-        .parse()
-        .map_err(|error| format!("kv.{form}: {error}"))?;
+    let key = key.parse().map_err(|error| format!("kv.{form}: {error}"))?;
     let key = KvKey::new(key).map_err(|error| format!("kv.{form}: {error}"))?;
     let ttl = input.get("ttl").and_then(Value::as_text);
     let ttl = ttl.and_then(|ttl| ttl.parse().ok());

@@ -219,7 +219,10 @@ async fn a_run_sees_what_it_did_itself() {
 #[tokio::test]
 async fn what_is_wrong_is_said_and_changes_nothing() {
     for (step, expected) in [
-        ("{add: text}", "under `text` is text, and `add` needs a number there"),
+        (
+            "{add: text}",
+            "under `text` is text, and `add` needs a number there",
+        ),
         (
             "{add: 'n', by: '${{ event.id }}'}",
             "kv.by: a number is due here, not text",
@@ -274,8 +277,11 @@ steps:
     kv: {add: today, ttl: 1h}
 ";
     node.deploy(seen).await;
-    for (id, passes, first, today) in [(1, 0, "true", "1"), (2, 3_599, "false", "2"), (3, 1, "true", "1")]
-    {
+    for (id, passes, first, today) in [
+        (1, 0, "true", "1"),
+        (2, 3_599, "false", "2"),
+        (3, 1, "true", "1"),
+    ] {
         clock.advance(Millis::seconds(passes));
         let event = format!(r#"{{"id":{id}}}"#);
         let run = node.start("seen", &event).await.expect("first");

@@ -45,7 +45,10 @@ async fn numbers_are_kept_to_the_last_digit() {
     let put = world.call("PUT", "/v1/kv/n", body).await;
     assert_eq!(put.gist(), "200");
     let read = world.call("GET", "/v1/kv/n", "").await;
-    assert!(read.text().contains(r#""value":[9007199254740993,0.1,1.1]"#));
+    assert!(
+        read.text()
+            .contains(r#""value":[9007199254740993,0.1,1.1]"#)
+    );
 }
 
 #[tokio::test]
@@ -54,12 +57,26 @@ async fn what_is_not_expected_is_not_changed() {
     let path = "/v1/kv/turn";
     let lost = "409 value_changed";
     ask(&world, "PUT", path, json!({"value": 1, "from": 0}), lost).await;
-    ask(&world, "PUT", path, json!({"value": 1, "from": null}), "200").await;
+    ask(
+        &world,
+        "PUT",
+        path,
+        json!({"value": 1, "from": null}),
+        "200",
+    )
+    .await;
     let refused = ask(&world, "PUT", path, json!({"value": 2, "from": null}), lost).await;
     assert_eq!(refused["value"], 1);
     let done = ask(&world, "PUT", path, json!({"value": 2, "from": 1.0}), "200").await;
     assert_eq!((&done["before"], &done["value"]), (&json!(1), &json!(2)));
-    ask(&world, "PUT", path, json!({"value": null, "from": 2}), "200").await;
+    ask(
+        &world,
+        "PUT",
+        path,
+        json!({"value": null, "from": 2}),
+        "200",
+    )
+    .await;
     ask(&world, "GET", path, Value::Null, "404 value_missing").await;
 }
 
@@ -70,10 +87,20 @@ async fn keys_are_listed_in_pages() {
         let path = format!("/v1/kv/{key}");
         ask(&world, "PUT", &path, json!({"value": key}), "200").await;
     }
-    let first = ask(&world, "GET", "/v1/kv?prefix=b/&limit=2", Value::Null, "200").await;
+    let first = ask(
+        &world,
+        "GET",
+        "/v1/kv?prefix=b/&limit=2",
+        Value::Null,
+        "200",
+    )
+    .await;
     let keys = |page: &Value| {
         let values = page["values"].as_array().unwrap().clone();
-        values.iter().map(|it| it["key"].clone()).collect::<Vec<_>>()
+        values
+            .iter()
+            .map(|it| it["key"].clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(keys(&first), ["b/1", "b/2"]);
     let after = format!("/v1/kv?prefix=b/&after={}", first["next"].as_str().unwrap());
@@ -89,16 +116,46 @@ async fn wrong_requests_change_nothing_and_say_why() {
     let wide = vec!["x".repeat(255); 5].join("/");
     for (method, path, body, gist) in [
         ("PUT", "/v1/kv/k", json!({}), "400 field_missing"),
-        ("PUT", "/v1/kv/k", json!({"value": 1, "if": 2}), "400 field_unknown"),
-        ("PUT", "/v1/kv/k", json!({"value": 1, "ttl": "0s"}), "400 field_invalid"),
-        ("PUT", "/v1/kv/k", json!({"value": 1, "ttl": 5}), "400 field_invalid"),
-        ("PUT", "/v1/kv/k", json!({ "value": long }), "400 field_invalid"),
+        (
+            "PUT",
+            "/v1/kv/k",
+            json!({"value": 1, "if": 2}),
+            "400 field_unknown",
+        ),
+        (
+            "PUT",
+            "/v1/kv/k",
+            json!({"value": 1, "ttl": "0s"}),
+            "400 field_invalid",
+        ),
+        (
+            "PUT",
+            "/v1/kv/k",
+            json!({"value": 1, "ttl": 5}),
+            "400 field_invalid",
+        ),
+        (
+            "PUT",
+            "/v1/kv/k",
+            json!({ "value": long }),
+            "400 field_invalid",
+        ),
         ("PUT", "/v1/kv/k", Value::Null, "400 body_missing"),
-        ("PUT", "/v1/kv/a//b", json!({"value": 1}), "400 key_invalid"),
+        ("PUT", "/v1/kv/a//b", json!({"value": 1}), "400 key_missing"),
         ("PUT", "/v1/kv/%FF", json!({"value": 1}), "400 key_invalid"),
-        ("PUT", "/v1/kv/a%0Ab", json!({"value": 1}), "400 key_invalid"),
+        (
+            "PUT",
+            "/v1/kv/a%0Ab",
+            json!({"value": 1}),
+            "400 key_invalid",
+        ),
         ("GET", "/v1/kv/k?x=1", Value::Null, "400 parameter_unknown"),
-        ("GET", "/v1/kv?limit=0", Value::Null, "400 parameter_invalid"),
+        (
+            "GET",
+            "/v1/kv?limit=0",
+            Value::Null,
+            "400 parameter_invalid",
+        ),
     ] {
         ask(&world, method, path, body, gist).await;
     }
