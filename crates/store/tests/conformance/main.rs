@@ -33,6 +33,7 @@ mod cursors;
 mod decide;
 mod differential;
 mod kv;
+mod kv_histories;
 mod lanes;
 mod lists;
 mod mail;
