@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use semel_ledger::json::Canonical;
 use semel_ledger::{Millis, Verdict};
-use semel_store::kv::{
-    KvChange, KvDone, KvEntry, KvFault, KvFilter, KvKey, KvOp, KvOutcome, KvPut, KvValue,
-};
+use semel_store::kv::{KvChange, KvDone, KvEntry, KvFault, KvKey, KvOp, KvOutcome, KvPut, KvValue};
 use semel_store::run::{Next, RunState};
 use semel_store::{Answer, Change, Store};
 
@@ -21,11 +19,7 @@ crate::cases!(
     the_same_question_again_is_recognised,
     what_cannot_be_applied_leaves_no_effect,
     operations_of_one_commit_see_each_other,
-    expired_counts_as_absent_at_once,
-    sweeping_takes_only_what_has_expired,
     puts_go_with_their_row,
-    keys_are_listed_by_prefix_in_pages,
-    long_values_are_kept_whole,
     a_storm_of_adds_all_count,
 );
 
@@ -38,12 +32,12 @@ fn json(text: &str) -> Option<KvValue> {
     KvValue::new(value).expect("a short one")
 }
 
-fn set(to: &str) -> KvOp {
+pub(crate) fn set(to: &str) -> KvOp {
     let ttl = None;
     KvOp::Set { to: json(to), ttl }
 }
 
-fn add(by: &str) -> KvOp {
+pub(crate) fn add(by: &str) -> KvOp {
     let by = Canonical::read(by.as_bytes()).expect("a number");
     KvOp::Add { by, ttl: None }
 }
@@ -56,7 +50,7 @@ fn swap(from: &str, to: &str) -> KvOp {
     }
 }
 
-fn if_absent(to: &str, ttl: Option<Millis>) -> KvOp {
+pub(crate) fn if_absent(to: &str, ttl: Option<Millis>) -> KvOp {
     KvOp::SetIfAbsent { to: json(to), ttl }
 }
 
@@ -69,7 +63,7 @@ fn change(name: &str, op: KvOp) -> KvChange {
     }
 }
 
-async fn operate(store: &Store, change: KvChange) -> KvDone {
+pub(crate) async fn operate(store: &Store, change: KvChange) -> KvDone {
     store.operate(change).await.expect("an answer")
 }
 
@@ -82,15 +76,15 @@ fn came(done: &KvDone) -> String {
     }
 }
 
-async fn does(world: &World, name: &str, op: KvOp) -> String {
+pub(crate) async fn does(world: &World, name: &str, op: KvOp) -> String {
     came(&operate(&world.store, change(name, op)).await)
 }
 
-async fn entry(store: &Store, name: &str) -> Option<KvEntry> {
+pub(crate) async fn entry(store: &Store, name: &str) -> Option<KvEntry> {
     store.kv(&key(name)).await.expect("an answer")
 }
 
-async fn value(store: &Store, name: &str) -> String {
+pub(crate) async fn value(store: &Store, name: &str) -> String {
     let entry = entry(store, name).await;
     entry.map_or("null".to_owned(), |entry| entry.value.as_str().to_owned())
 }
@@ -147,7 +141,7 @@ async fn an_operation_is_by_what_is_there(world: World) {
     assert_eq!(entry(&world.store, "a").await, None);
 }
 
-fn guarded(n: u64, op: KvOp) -> KvChange {
+pub(crate) fn guarded(n: u64, op: KvOp) -> KvChange {
     KvChange {
         once: Some(once("step", n)),
         ..change("count", op)
@@ -240,54 +234,6 @@ async fn operations_of_one_commit_see_each_other(world: World) {
     assert_eq!(value(&world.store, "count").await, "3");
 }
 
-async fn expired_counts_as_absent_at_once(world: World) {
-    let ttl = Some(Millis::seconds(10));
-    does(&world, "seen", if_absent("1", ttl)).await;
-    world.pass(Millis(9_999));
-    let late = does(&world, "seen", if_absent("2", ttl)).await;
-    assert_eq!(late, r#"{"before":1,"changed":false,"value":1}"#);
-    world.pass(Millis(1));
-    assert_eq!(entry(&world.store, "seen").await, None);
-    let all = world
-        .store
-        .kv_list(&listed("", None))
-        .await
-        .expect("a list");
-    assert!(all.items.is_empty());
-    let anew = does(&world, "seen", if_absent("2", ttl)).await;
-    assert_eq!(anew, r#"{"before":null,"changed":true,"value":2}"#);
-    world.pass(Millis::seconds(10));
-    assert_eq!(
-        does(&world, "seen", add("1")).await,
-        r#"{"before":null,"changed":true,"value":1}"#
-    );
-    let entry = entry(&world.store, "seen").await.expect("a value");
-    assert_eq!(entry.expires_at, None);
-}
-
-async fn sweeping_takes_only_what_has_expired(world: World) {
-    let store = &world.store;
-    for n in 0..5 {
-        let ttl = Some(Millis(100 + n));
-        does(&world, &format!("k/{n}"), if_absent("1", ttl)).await;
-    }
-    does(&world, "k/5", set("1")).await;
-    assert_eq!(store.sweep_kv_bite().await.expect("swept"), 0);
-    world.pass(Millis(102));
-    assert_eq!(store.sweep_kv_bite().await.expect("swept"), 3);
-    assert_eq!(store.sweep_kv_bite().await.expect("swept"), 0);
-    world.pass(Millis(1));
-    let some = store.commit(vec![Change::SweepKv { limit: 1 }]).await;
-    assert!(matches!(some.expect("swept")[..], [Answer::Counted(1)]));
-    let left = store
-        .kv_list(&listed("", None))
-        .await
-        .expect("a list")
-        .items;
-    let left: Vec<&str> = left.iter().map(|entry| entry.key.as_str()).collect();
-    assert_eq!(left, ["k/4", "k/5"]);
-}
-
 fn put(name: &str, to: &str, ttl: Option<Millis>) -> KvPut {
     KvPut {
         key: key(name),
@@ -325,50 +271,6 @@ async fn puts_go_with_their_row(world: World) {
     late.puts = vec![put("c", "1", None)];
     assert!(!crew.advance(late).await, "it is over");
     assert_eq!(value(crew.store(), "c").await, "[]");
-}
-
-fn listed(prefix: &str, after: Option<&str>) -> KvFilter {
-    KvFilter {
-        prefix: prefix.to_owned(),
-        after: after.map(ToOwned::to_owned),
-        limit: 2,
-    }
-}
-
-async fn keys_are_listed_by_prefix_in_pages(world: World) {
-    for name in ["b/1", "B/1", "a", "b/é", "b/10", "b0", "b/2", "c"] {
-        does(&world, name, set("1")).await;
-    }
-    let mut after = None;
-    let mut pages = Vec::new();
-    loop {
-        let filter = listed("b/", after.as_deref());
-        let page = world.store.kv_list(&filter).await.expect("a page");
-        let keys = page.items.iter().map(|entry| entry.key.as_str().to_owned());
-        pages.push(keys.collect::<Vec<_>>());
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    assert_eq!(pages, [vec!["b/1", "b/10"], vec!["b/2", "b/é"]]);
-    let first = world
-        .store
-        .kv_list(&listed("", None))
-        .await
-        .expect("a page");
-    assert_eq!(first.next.as_deref(), Some("a"), "capitals come first");
-}
-
-async fn long_values_are_kept_whole(world: World) {
-    let long = format!("\"{}\"", "é".repeat(32_000));
-    let store = &world.store;
-    let first = operate(store, guarded(1, if_absent(&long, None))).await;
-    assert!(matches!(first.outcome, KvOutcome::Applied(result) if result.changed));
-    assert_eq!(value(store, "count").await, long);
-    let result = world.result("step").await.expect("a result");
-    let expected = format!(r#"{{"before":null,"changed":true,"value":{long}}}"#);
-    assert_eq!(*result, *expected);
 }
 
 /// Two nodes add to the same numbers at the same time. Every add counts once, although

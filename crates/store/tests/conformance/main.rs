@@ -34,6 +34,7 @@ mod decide;
 mod differential;
 mod kv;
 mod kv_histories;
+mod kv_keeping;
 mod lanes;
 mod lists;
 mod mail;
