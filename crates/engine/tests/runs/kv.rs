@@ -8,14 +8,14 @@ use semel_store::kv::{KvChange, KvKey, KvOp, KvValue};
 use semel_store::run::{Loaded, RunState};
 use semel_store::{Location, ManualClock, Options, Store};
 
-use crate::world::{Node, Reply, World};
+use crate::world::{Node, Reply};
 
-fn key(text: &str) -> KvKey {
+pub(crate) fn key(text: &str) -> KvKey {
     KvKey::new(text.parse().expect("a key")).expect("a short one")
 }
 
 /// What is under a key, as JSON.
-async fn value(store: &Store, name: &str) -> String {
+pub(crate) async fn value(store: &Store, name: &str) -> String {
     let found = store.kv(&key(name)).await.expect("readable");
     found.map_or("null".to_owned(), |entry| entry.value.as_str().to_owned())
 }
@@ -33,7 +33,7 @@ async fn put(store: &Store, name: &str, json: &str) {
 }
 
 /// The results that a run's journal tells of, by step.
-fn result(loaded: &Loaded, step: &str) -> String {
+pub(crate) fn result(loaded: &Loaded, step: &str) -> String {
     let happenings = loaded.journal.iter().flat_map(|row| {
         let row: Vec<serde_json::Value> = serde_json::from_str(&row.row).expect("a row");
         row
@@ -45,7 +45,7 @@ fn result(loaded: &Loaded, step: &str) -> String {
     done.next().unwrap_or_else(|| panic!("{step}: {loaded:#?}"))
 }
 
-const COUNT: &str = "
+pub(crate) const COUNT: &str = "
 name: count
 on: manual
 key: order/${{ event.id }}
@@ -289,35 +289,4 @@ steps:
         assert_eq!(result(&loaded, "first"), first, "{id}");
         assert_eq!(result(&loaded, "today"), today, "{id}");
     }
-}
-
-/// The node dies while the step after the adds is under way, and before the run's row says that they
-/// are done; and a second time.
-#[tokio::test]
-async fn a_killed_node_leaves_each_add_done_once() {
-    let dir = tempfile::tempdir().expect("dir");
-    let location = Location::Sqlite(dir.path().join("semel.db"));
-    let store = Store::open(&location, Options::default()).await;
-    let mut store = Arc::new(store.expect("a store"));
-    let mut world: Arc<World> = Arc::default();
-    let hanging = COUNT.to_owned() + "  - id: look\n    http: {get: 'http://w/look'}\n";
-    let mut run = None;
-    for life in 0..3 {
-        let node = Node::on(store, world, Some(dir.path())).await;
-        if life == 0 {
-            node.deploy(&hanging).await;
-            node.world
-                .will("http://w/look", &[Reply::Hangs, Reply::Hangs]);
-            let event = r#"{"id":1,"shop":"s","amount":2}"#;
-            run = node.start("count", event).await;
-        }
-        if life < 2 {
-            node.world.hanging.notified().await;
-        } else {
-            node.done(run.expect("a run")).await;
-        }
-        (store, world) = node.kill();
-    }
-    assert_eq!(value(&store, "orders/s").await, "1");
-    assert_eq!(value(&store, "cents/s").await, "2");
 }

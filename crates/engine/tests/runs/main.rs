@@ -4,4 +4,5 @@ mod control;
 mod effects;
 mod killed;
 mod kv;
+mod kv_killed;
 mod world;
