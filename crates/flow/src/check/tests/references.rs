@@ -54,6 +54,12 @@ fn wrong_references_are_explained() {
         ("header-computed", hook("request.headers[event.name] == \"push\""), "C014"),
         ("header-all", hook("\"x-kind\" in request.headers"), "C014"),
         ("header-kind-of-value", hook("request.headers[\"x-kind\"] == 1"), "C008"),
+        ("value-read-before", steps("  - {id: a, kv: {get: k}, result: before}\n"), "C001"),
+        ("value-put-changed", steps("  - {id: a, kv: {set: k, to: 1}, result: changed}\n"), "C001"),
+        ("value-secret", steps("  - {id: a, kv: {set: k, to: {t: \"Bearer ${{ secrets.T }}\"}}}\n"), "C008"),
+        ("value-key-list", steps("  - {id: a, kv: {get: \"k/${{ [1] }}\"}}\n"), "C008"),
+        ("value-key-secret", steps("  - {id: a, kv: {get: \"k/${{ secrets.T }}\"}}\n"), "K011"),
+        ("value-key-moment", steps("  - {id: a, kv: {add: \"k/${{ run.id }}/${{ date(now()) }}\"}, result: before}\n"), ""),
     ];
     for (name, source, expected) in flows {
         let found = codes(&flow(&source)).join(" ");
