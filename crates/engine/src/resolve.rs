@@ -164,28 +164,33 @@ pub fn call(
 }
 
 fn render(act: &Act, names: &RunNames<'_>) -> Result<Value, ResolveError> {
+    let key = kv_key(act, names)?;
     let input = act.input.render(names);
     let input = input.map_err(|source| ResolveError::Eval {
         field: "input",
         source,
     })?;
-    with_key(act, input, names)
+    Ok(with_key(input, key))
 }
 
-/// The key of a `kv` is made like any other: what is put into it is escaped.
-fn with_key(act: &Act, input: Value, names: &RunNames<'_>) -> Result<Value, ResolveError> {
+/// The key of a `kv`, made like any other: what is put into it is escaped.
+fn kv_key(act: &Act, names: &RunNames<'_>) -> Result<Option<(&'static str, Key)>, ResolveError> {
     let Some((form, template)) = act.kv_form().filter(|_| act.kind == Kind::Kv) else {
-        return Ok(input);
+        return Ok(None);
     };
     let key = template.key(names);
     let key = key.map_err(|source| ResolveError::KvKey { form, source })?;
-    Ok(match input {
-        Value::Map(mut members) => {
+    Ok(Some((form, key)))
+}
+
+fn with_key(input: Value, key: Option<(&'static str, Key)>) -> Value {
+    match (input, key) {
+        (Value::Map(mut members), Some((form, key))) => {
             Arc::make_mut(&mut members).insert(form.into(), Value::text(key.as_str()));
             Value::Map(members)
         }
-        other => other,
-    })
+        (input, _) => input,
+    }
 }
 
 fn effect_of(
@@ -204,7 +209,7 @@ fn effect_of(
     let stable = if act.kv_form().is_some_and(moving) {
         stable
     } else {
-        with_key(act, stable, names)?
+        with_key(stable, kv_key(act, names)?)
     };
     let input = stable
         .to_canonical()
