@@ -275,7 +275,7 @@ impl Active {
                 Move::Unlock { step, grant } => self.unlock(&step, &grant),
                 Move::Spawn { step } => self.spawn(inner, &step).await?,
                 Move::Collect { step } => self.collect(inner, &step).await?,
-                Move::Kv { call, asked } => self.kv(inner, *call, asked).await?,
+                Move::Kv { call, asked } => self.kv(inner, &call, asked).await?,
                 Move::End { how, why, held } => return self.end(inner, how, why, &held).await,
             }
         }

@@ -20,7 +20,6 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
-use crate::fields::Fields;
 use crate::out::Object;
 use crate::path::decode;
 use crate::problem::Problem;
@@ -112,15 +111,18 @@ pub(crate) async fn put(
     let fields = document.fields()?;
     fields.only(&["value", "from", "ttl"])?;
     let ttl = fields.span("ttl", TTL.0, TTL.1)?;
-    let to = fields.need("value", value(&fields, "value")?)?;
-    let from = value(&fields, "from")?;
-    let expects = from.is_some();
+    let to = value("value", fields.need("value", fields.any("value"))?)?;
+    let from = fields.any("from");
     let op = match from {
         None => KvOp::Set { to, ttl },
-        Some(from) => KvOp::Swap { from, to, ttl },
+        Some(from) => KvOp::Swap {
+            from: value("from", from)?,
+            to,
+            ttl,
+        },
     };
     let done = operate(&app, &by, key.clone(), op).await?;
-    if expects && !done.changed {
+    if from.is_some() && !done.changed {
         let detail = "something else is under the key than `from` says";
         let mut problem = Problem::new(Code::ValueChanged, detail).field("from");
         problem.more.raw("value", shown(done.value.as_ref()));
@@ -174,15 +176,10 @@ fn shown(value: Option<&KvValue>) -> &str {
     value.map_or("null", KvValue::as_str)
 }
 
-/// A member that may be any JSON: `None` if it is not there, and `null` is nothing.
-fn value(fields: &Fields<'_>, name: &str) -> Result<Option<Option<KvValue>>, Problem> {
-    let Some(json) = fields.any(name) else {
-        return Ok(None);
-    };
-    let value = KvValue::new(Canonical::trusted(json.into()));
-    let wrong = |limit: KvLimit| {
+/// A member that may be any JSON; `null` is nothing.
+fn value(name: &str, json: &str) -> Result<Option<KvValue>, Problem> {
+    KvValue::new(Canonical::trusted(json.into())).map_err(|limit| {
         let problem = Problem::new(Code::FieldInvalid, limit.to_string());
         problem.field(name).limit(MAX_VALUE_BYTES)
-    };
-    value.map(Some).map_err(wrong)
+    })
 }

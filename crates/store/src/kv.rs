@@ -209,7 +209,7 @@ fn shown(value: Option<&KvValue>) -> &str {
     value.map_or("null", |value| value.canonical().as_str())
 }
 
-/// The same for whoever reads text: `null` is nothing.
+/// A value as it stands in a store.
 pub(crate) fn value_of(text: Box<str>) -> KvValue {
     KvValue::trusted(Canonical::trusted(text))
 }

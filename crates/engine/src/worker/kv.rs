@@ -26,7 +26,7 @@ impl Active {
     pub(super) async fn kv(
         &mut self,
         inner: &Arc<Inner>,
-        call: Call,
+        call: &Call,
         asked: Asked,
     ) -> Result<(), Gone> {
         let Asked { key, what } = asked;
@@ -41,7 +41,7 @@ impl Active {
             What::Operate(op) => return self.operate(inner, call, key, op).await,
         };
         let names = Value::map([("value", value)]);
-        self.kept(inner, &call, names, How::Act, inner.store.now());
+        self.kept(inner, call, names, How::Act, inner.store.now());
         Ok(())
     }
 
@@ -58,7 +58,7 @@ impl Active {
     async fn operate(
         &mut self,
         inner: &Arc<Inner>,
-        call: Call,
+        call: &Call,
         key: KvKey,
         op: KvOp,
     ) -> Result<(), Gone> {
@@ -84,9 +84,9 @@ impl Active {
         match (done.outcome, done.answered) {
             (KvOutcome::Applied(applied), _) => {
                 let names = recorded(Some(&applied.to_json()));
-                self.kept(inner, &call, names, How::Act, began);
+                self.kept(inner, call, names, How::Act, began);
             }
-            (KvOutcome::Known, Some(answered)) => self.known(inner, &call, answered).await?,
+            (KvOutcome::Known, Some(answered)) => self.known(inner, call, answered).await?,
             (KvOutcome::Known, None) => {}
             (KvOutcome::Impossible(fault), _) => self.note(Happening::GaveUp {
                 step: Arc::clone(&call.step),

@@ -247,11 +247,11 @@ async fn list(
         limit,
     };
     let mut values = Vec::new();
-    let take = async |row| {
+    let next = pages(&session, part, async |row| {
         values.push(row);
         Ok(())
-    };
-    let next = pages(&session, part, take).await?;
+    })
+    .await?;
     session.close().await?;
     if json {
         return Context::print_json(&Listed { values, next });

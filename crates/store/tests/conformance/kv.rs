@@ -284,7 +284,7 @@ async fn a_storm_of_adds_all_count(world: World) {
     ];
     let mut workers = tokio::task::JoinSet::new();
     for n in 0..ADDS {
-        let store = Arc::clone(&stores[(n % 2) as usize]);
+        let store = Arc::clone(&stores[usize::from(n % 2 == 1)]);
         workers.spawn(async move {
             // Half of them take the keys the other way round.
             let mut names = ["x", "y", "z"];
