@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use semel_act::Task;
 use semel_flow::Value;
-use semel_flow::expr::{EvalError, KeyFault};
-use semel_flow::model::{Act, Action, Class, Flow, OnUnknown, Step};
+use semel_flow::expr::{EvalError, KeyFault, Template};
+use semel_flow::model::{Act, Action, Class, Flow, Kind, OnUnknown, Step};
 use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{EffectId, Fingerprint, Key, KeyError, Millis, Scope};
 
@@ -75,6 +75,14 @@ pub enum ResolveError {
     Json {
         /// Why.
         source: JsonError,
+    },
+    /// The key of a value is no key.
+    #[error("kv.{form}: {source}")]
+    KvKey {
+        /// Where it stands.
+        form: &'static str,
+        /// Why.
+        source: KeyFault,
     },
 }
 
@@ -198,11 +206,33 @@ fn sent_key(step: &Step, key: &Key) -> Key {
 }
 
 fn render(act: &Act, names: &RunNames<'_>) -> Result<Value, ResolveError> {
+    let key = kv_key(act, names)?;
     let input = act.input.render(names);
-    input.map_err(|source| ResolveError::Eval {
+    let input = input.map_err(|source| ResolveError::Eval {
         field: "input",
         source,
-    })
+    })?;
+    Ok(with_key(input, key))
+}
+
+/// The key of a `kv`, made like any other: what is put into it is escaped.
+fn kv_key(act: &Act, names: &RunNames<'_>) -> Result<Option<(&'static str, Key)>, ResolveError> {
+    let Some((form, template)) = act.kv_form().filter(|_| act.kind == Kind::Kv) else {
+        return Ok(None);
+    };
+    let key = template.key(names);
+    let key = key.map_err(|source| ResolveError::KvKey { form, source })?;
+    Ok(Some((form, key)))
+}
+
+fn with_key(input: Value, key: Option<(&'static str, Key)>) -> Value {
+    match (input, key) {
+        (Value::Map(mut members), Some((form, key))) => {
+            Arc::make_mut(&mut members).insert(form.into(), Value::text(key.as_str()));
+            Value::Map(members)
+        }
+        (input, _) => input,
+    }
 }
 
 fn effect_of(
@@ -217,6 +247,12 @@ fn effect_of(
         field: "input",
         source,
     })?;
+    let moving = |(_, key): (_, &Template)| key.exprs().any(|expr| expr.volatile);
+    let stable = if act.kv_form().is_some_and(moving) {
+        stable
+    } else {
+        with_key(stable, kv_key(act, names)?)
+    };
     let input = stable
         .to_canonical()
         .map_err(|source| ResolveError::Json { source })?;

@@ -14,6 +14,7 @@ mod claims;
 mod ending;
 mod fetch;
 mod inspect;
+mod kv;
 mod locks;
 mod settling;
 mod undo;
@@ -279,6 +280,7 @@ impl Active {
                 Move::Spawn { step } => self.spawn(inner, &step).await?,
                 Move::Collect { step } => self.collect(inner, &step).await?,
                 Move::Settle { step, effect } => self.find_out(inner, &step, effect).await?,
+                Move::Kv { call, asked } => self.kv(inner, &call, asked).await?,
                 Move::End { how, why, held } => return self.end(inner, how, why, &held).await,
             }
         }

@@ -247,6 +247,7 @@ impl Life<'_> {
             Move::Unlock { step, .. } | Move::Collect { step } => self.done(step, Value::Null),
             Move::Spawn { step } => self.spawn(step),
             Move::Settle { step, .. } => self.find_out(step),
+            Move::Kv { call, .. } => self.done(Arc::clone(&call.step), Value::Null),
             Move::End { .. } => unreachable!("ended before"),
         }
     }

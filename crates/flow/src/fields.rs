@@ -8,6 +8,7 @@ mod email;
 mod exec;
 mod flow;
 mod http;
+mod kv;
 mod notify;
 mod sql;
 mod ssh;
@@ -20,6 +21,7 @@ pub use email::{ATTACHMENT, EMAIL};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
+pub use kv::{KV, KV_FORMS};
 pub use notify::{NOTIFY, SLACK};
 pub use sql::{INSERT, SQL, UPDATE, UPSERT};
 pub use ssh::SSH;
@@ -159,6 +161,8 @@ pub enum Is {
     Branches,
     /// The cases of a `switch`.
     Cases,
+    /// A number, or `${{ }}`.
+    Number,
 }
 
 impl Object {
@@ -208,13 +212,14 @@ impl Is {
             Is::Steps => "a list of steps".to_owned(),
             Is::Branches => "names and lists of steps".to_owned(),
             Is::Cases => "a list of cases".to_owned(),
+            Is::Number => "a number, or `${{ }}`".to_owned(),
         }
     }
 }
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 40] {
+pub fn all() -> [&'static Object; 41] {
     [
         &FLOW,
         &OVERLAP,
@@ -244,6 +249,7 @@ pub fn all() -> [&'static Object; 40] {
         &SLACK,
         &EXEC,
         &SSH,
+        &KV,
         &ENSURE,
         &FIND,
         &MADE,

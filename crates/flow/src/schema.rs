@@ -126,8 +126,10 @@ fn of_object(object: &Object) -> Value {
     if !both.is_empty() {
         schema["not"] = json!({ "anyOf": both });
     }
-    for (name, other) in object.needs {
-        schema["dependencies"][name] = json!([other]);
+    for (name, _) in object.needs {
+        let needed = object.needs.iter().filter(|(needs, _)| needs == name);
+        let needed: Vec<_> = needed.map(|(_, other)| *other).collect();
+        schema["dependencies"][name] = json!(needed);
     }
     schema
 }
@@ -165,6 +167,7 @@ fn of_type(is: Is) -> Value {
         Is::Secrets => json!({ "type": "array", "items": reference("secret"), "minItems": 1 }),
         Is::HookPath => text(r"^/hooks/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*$"),
         Is::Cron => text(r"^\s*\S+(\s+\S+){4}\s*$"),
+        Is::Number => json!({ "type": ["number", "string"] }),
         Is::Tree => json!({}),
         Is::Trees => json!({ "type": "object" }),
         Is::Exprs => json!({

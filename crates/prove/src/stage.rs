@@ -177,8 +177,10 @@ impl Finder<'_> {
             let answer = self.answer(&[Some(&probe.found), probe.result.as_ref()]);
             self.put(id, Role::Question, &probe.act, Class::Read, answer);
         }
-        if let Some(undo) = &step.undo {
-            self.put(id, Role::Undo, undo, undo.class(), Shape::default());
+        if let Some(undo) = &step.undo
+            && let Action::Act(act) = &undo.action
+        {
+            self.put(id, Role::Undo, act, undo.class(), Shape::default());
         }
     }
 

@@ -3,6 +3,7 @@
 use semel_ledger::json::Canonical;
 use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Time, Verdict};
 
+use crate::kv::{KvChange, KvDone};
 use crate::node::{Membership, NodeChange, NodeState};
 use crate::receipt::{Receipt, ReceiptId};
 use crate::record::Record;
@@ -61,6 +62,13 @@ pub enum Change {
     Release(ReleaseChange),
     /// Move a saved position.
     Cursor(CursorChange),
+    /// One operation on the value of a key, with the effect that stands for it.
+    Kv(Box<KvChange>),
+    /// Forget up to so many values that have expired.
+    SweepKv {
+        /// How many at most.
+        limit: u32,
+    },
 }
 
 impl From<EffectChange> for Change {
@@ -75,6 +83,7 @@ impl Change {
         match self {
             Change::Effect(change) => Some(change),
             Change::Start(start) => start.once.as_ref(),
+            Change::Kv(change) => change.once.as_ref(),
             _ => None,
         }
     }
@@ -145,12 +154,14 @@ pub enum Answer {
     Mailed(bool),
     /// To [`Change::Take`]: the runs, oldest wake first.
     Taken(Vec<RunId>),
-    /// To [`Change::Free`] and [`Change::Forget`]: how many runs.
+    /// To [`Change::Free`] and [`Change::Forget`]: how many runs; to [`Change::SweepKv`]: how many values.
     Counted(usize),
     /// To [`Change::Release`]: whether anything changed.
     Released(bool),
     /// To [`Change::Cursor`]: false if it was something else.
     Moved(bool),
+    /// To [`Change::Kv`].
+    Kv(Box<KvDone>),
     /// It is written.
     Written,
 }

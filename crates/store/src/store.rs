@@ -40,6 +40,7 @@ macro_rules! backend {
 
 mod beside;
 mod engine;
+mod kv;
 mod questions;
 mod random;
 mod receipts;

@@ -7,6 +7,7 @@ use semel_ledger::{EffectId, Fence, Time};
 use semel_store::run::RunState;
 
 use crate::journal::Ending;
+use crate::kv::Asked;
 use crate::resolve::Call;
 use crate::state::Grant;
 
@@ -112,6 +113,13 @@ pub enum Move {
         step: Arc<str>,
         /// Its effect.
         effect: EffectId,
+    },
+    /// Read or change a value in the store.
+    Kv {
+        /// The step's call.
+        call: Box<Call>,
+        /// What is asked.
+        asked: Asked,
     },
 }
 

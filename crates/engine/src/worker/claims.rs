@@ -97,7 +97,7 @@ impl Active {
     }
 
     /// The ledger said no: what that means for the step.
-    async fn refused(
+    pub(super) async fn refused(
         &mut self,
         inner: &Arc<Inner>,
         call: &Call,

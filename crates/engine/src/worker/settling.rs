@@ -171,6 +171,19 @@ impl Active {
 
 /// The record of an effect that needed no claim.
 fn done_now(effect: &Effect, remember: Millis, content: Content) -> Change {
+    let once = once(effect, remember, None);
+    EffectChange {
+        content: Content {
+            input: once.content.input,
+            ..content
+        },
+        ..once
+    }
+    .into()
+}
+
+/// Asks whether it is the first time, and records that it is.
+pub(super) fn once(effect: &Effect, remember: Millis, by: Option<Box<str>>) -> EffectChange {
     let claim = Claim {
         fence: fence(),
         owner: Owner::Client,
@@ -184,10 +197,10 @@ fn done_now(effect: &Effect, remember: Millis, content: Content) -> Change {
         command: Command::Once(claim),
         content: Content {
             input: Some(effect.input.clone()),
-            ..content
+            by,
+            ..Content::default()
         },
     }
-    .into()
 }
 
 /// The change that settles a claim.

@@ -3,6 +3,8 @@
 mod control;
 mod effects;
 mod killed;
+mod kv;
+mod kv_killed;
 mod undo;
 mod undo_killed;
 mod undo_own;

@@ -247,10 +247,15 @@ impl Node {
 
     /// Starts a run by an event; `None` if its key had one already.
     pub(crate) async fn start(&self, flow: &str, event: &str) -> Option<RunId> {
+        let id = self.engine.store().new_run_id();
+        self.start_as(id, flow, event).await
+    }
+
+    /// The same, under a name that was known before.
+    pub(crate) async fn start_as(&self, id: RunId, flow: &str, event: &str) -> Option<RunId> {
         let live = self.engine.flows().live();
         let compiled = live.flows.get(flow).expect("a live flow");
         let store = self.engine.store();
-        let id = store.new_run_id();
         let incoming = Incoming {
             compiled,
             id,

@@ -58,7 +58,7 @@ pub fn reads(flow: &Flow) -> Vec<Read> {
                 Use::Condition => Due::Truth,
                 Use::List => Due::List,
                 Use::Version => Due::Number,
-                Use::Key(_) | Use::Value => Due::Any,
+                Use::Key(_) | Use::Kept | Use::Value => Due::Any,
             };
             Reader {
                 flow,

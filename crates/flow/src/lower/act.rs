@@ -11,6 +11,7 @@ use super::entry::{Entry, Slot};
 use super::text::constant;
 use crate::codes::F015;
 use crate::diagnostic::{Diagnostic, Spanned};
+use crate::expr::Part;
 use crate::fields::{Is, Object};
 use crate::model::{Act, Kind, Tree};
 use crate::yaml::{self, Node};
@@ -90,8 +91,26 @@ impl Lower {
                 Some(Tree::Number(number.to_string()))
             }
             Is::Text => self.literal(slot).and_then(text),
+            Is::Number => self.number(slot),
             _ => Some(self.tree(slot.node)),
         }
+    }
+
+    /// A number as it is written, or one expression that gives one.
+    fn number(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let tree = match &slot.node.kind {
+            yaml::Kind::Number(_) | yaml::Kind::Text(_) => self.tree(slot.node),
+            _ => Tree::Null,
+        };
+        let fits = match &tree {
+            Tree::Number(_) => true,
+            Tree::Text(template) => matches!(template.parts.as_slice(), [Part::Expr(_)]),
+            _ => false,
+        };
+        if !fits {
+            self.wrong_type(slot);
+        }
+        fits.then_some(tree)
     }
 
     /// An object, or its one main field by itself: the step sees the object either way.

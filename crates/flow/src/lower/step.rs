@@ -42,6 +42,9 @@ impl Lower {
         let looping = entry.has("for_each");
         let kind = self.kind_of(entry, looping);
         self.missing(entry);
+        if kind.is_some_and(|(name, ..)| name == "kv") {
+            self.beside_kv(entry);
+        }
         let id = self.id(entry);
         let action = kind.and_then(|(name, keyword, value)| {
             let action = self.action(entry, name, keyword, value);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::Flow;
 use super::step::{Act, Action, Class, Kind, Step, Tree};
 use crate::diagnostic::Spanned;
-use crate::expr::Part;
+use crate::expr::{Part, Template};
+use crate::fields::KV_FORMS;
 
 impl Class {
     /// All classes, from harmless to dangerous.
@@ -104,7 +105,7 @@ impl Step {
 
     /// Whether a name stands for a part of an answer that this step or one of its questions gets.
     fn is_answered_with(&self, name: &str) -> bool {
-        let of = |act: &Act| act.kind.answer_names().contains(&name);
+        let of = |act: &Act| act.answer_names().contains(&name);
         let asked = self.lookup.as_ref().is_some_and(|it| of(&it.probe.act));
         asked
             || match &self.action {
@@ -153,6 +154,7 @@ impl Act {
             // What marks the work on the other side drops repeats for as long as it is there.
             Kind::Ssh if self.is("detach") => Class::Keyed,
             Kind::Other("wait" | "approve") => Class::Pure,
+            Kind::Kv => self.class_of_kv(),
             Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Other(_) => Class::Guarded,
         }
     }
@@ -167,6 +169,34 @@ impl Act {
             Class::Set
         } else {
             Class::Guarded
+        }
+    }
+
+    /// What depends on what is there is done once by the store, which has the ledger too.
+    fn class_of_kv(&self) -> Class {
+        match self.kv_form().map(|(form, _)| form) {
+            Some("get") => Class::Read,
+            Some("set" | "delete") => Class::Set,
+            _ => Class::Keyed,
+        }
+    }
+
+    /// Of a `kv`: what it does, and its key.
+    #[must_use]
+    pub fn kv_form(&self) -> Option<(&'static str, &Template)> {
+        KV_FORMS.iter().find_map(|form| match self.member(form) {
+            Some(Tree::Text(key)) => Some((*form, key)),
+            _ => None,
+        })
+    }
+
+    /// What expressions over its answer may use.
+    #[must_use]
+    pub fn answer_names(&self) -> &'static [&'static str] {
+        match self.kind {
+            // What is only read, or put there whatever was there, has no before.
+            Kind::Kv if !self.class().has_effect() => &["value"],
+            kind => kind.answer_names(),
         }
     }
 

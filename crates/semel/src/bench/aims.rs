@@ -75,6 +75,14 @@ fn of_flows(flows: &[FlowLine]) -> Vec<Aim> {
                 let name = name("processor time, ms");
                 aims.push(Aim::at_most(name, 0.25, line.cpu_us / 1000.0));
             }
+            Flowing::Kv => {
+                let plain = flows.iter().find(|other| {
+                    other.flowing == Flowing::ThreeSteps && other.measured.callers == callers
+                });
+                let times = plain.map(|plain| line.measured.per_second / plain.measured.per_second);
+                let name = name("over the three-step flow");
+                aims.extend(times.map(|times| Aim::at_least(name, 1.0, times)));
+            }
         }
     }
     aims

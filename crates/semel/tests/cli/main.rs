@@ -17,6 +17,7 @@ mod help;
 mod hostile;
 mod killed;
 mod kinds;
+mod kv;
 mod ledger;
 mod once;
 mod overlap;

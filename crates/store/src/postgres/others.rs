@@ -11,7 +11,7 @@ use super::ask::{By, Other};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::writer::Line;
-use super::{advance, nodes, releases, runs, secrets};
+use super::{advance, kv, nodes, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::run::{Advance, RunId};
 
@@ -93,7 +93,9 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
         Change::Token(change) => {
             Answer::Token(nodes::change_token(&line.session, change, now).await?)
         }
+        Change::SweepKv { limit } => Answer::Counted(kv::sweep(line, *limit, now).await?),
         Change::Effect(_)
+        | Change::Kv(_)
         | Change::Blob(_)
         | Change::Receipts(_)
         | Change::Start(_)

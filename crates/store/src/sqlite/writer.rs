@@ -11,7 +11,7 @@ use super::effects::{Batch, Statements};
 use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
-use super::{Ask, blobs, mail, nodes, receipts, releases, runs, secrets};
+use super::{Ask, blobs, kv, mail, nodes, receipts, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
@@ -222,5 +222,7 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         Change::Forget { runs, until } => Answer::Counted(runs::forget(connection, &runs, until)?),
         Change::Release(change) => Answer::Released(releases::change(connection, &change, now)?),
         Change::Cursor(change) => Answer::Moved(releases::move_cursor(connection, &change)?),
+        Change::Kv(change) => Answer::Kv(Box::new(batch.operate(*change)?)),
+        Change::SweepKv { limit } => Answer::Counted(kv::sweep(connection, limit, now)?),
     })
 }
