@@ -249,11 +249,12 @@ async fn what_is_wrong_is_said_and_changes_nothing() {
         let run = node.start("f", &event).await.expect("first");
         let loaded = node.until(run, &[RunState::Failed]).await;
         assert!(loaded.run.why.contains(expected), "{}", loaded.run.why);
-        let all = store.kv_list(&semel_store::kv::KvFilter {
+        let filter = semel_store::kv::KvFilter {
             limit: 10,
             ..Default::default()
-        });
-        assert_eq!(all.await.expect("a list").items.len(), 1, "{step}");
+        };
+        let all = store.kv_list(&filter).await.expect("a list");
+        assert_eq!(all.items.len(), 1, "{step}");
     }
 }
 
