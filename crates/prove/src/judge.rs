@@ -158,6 +158,29 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// What was done and is to be taken back is taken back, once.
+    fn undone(&self, at: usize, seen: &Seen) -> Verdict {
+        let (own, saw) = (&self.stage.places[at], seen.counts[at]);
+        let places = self.stage.places.iter().zip(&seen.counts);
+        let done = places.filter(|(place, _)| place.step == own.step && place.role == Role::Main);
+        let done: usize = done.map(|(_, count)| count).sum();
+        if own.class.has_effect() && saw > done {
+            return Verdict::Twice(saw - done);
+        }
+        if saw < done && has_failed(seen) && !own.in_loop {
+            return if seen.asks {
+                Verdict::Parked
+            } else {
+                Verdict::Missing
+            };
+        }
+        if saw == 0 {
+            Verdict::Unreached
+        } else {
+            Verdict::Once
+        }
+    }
+
     /// How often something may be done that is done only when something goes wrong.
     fn most_in_case(&self, at: usize) -> usize {
         let own = &self.stage.places[at];
@@ -225,6 +248,9 @@ impl<'a> Judge<'a> {
         if seen.stuck {
             return Verdict::Missing;
         }
+        if self.stage.places[at].role == Role::Undo {
+            return self.undone(at, seen);
+        }
         let (due, saw) = (self.plain.counts[at], seen.counts[at]);
         // What is done only when something goes wrong may be done once for each event.
         let most = if due == 0 { self.most_in_case(at) } else { due };
@@ -241,8 +267,7 @@ impl<'a> Judge<'a> {
         if seen.asks {
             return Verdict::Parked;
         }
-        let over = |state: RunState| matches!(state, RunState::Failed | RunState::Undone);
-        if seen.refused && seen.states.iter().any(|(state, _)| over(*state)) {
+        if seen.refused && has_failed(seen) {
             return Verdict::Failed;
         }
         let step = places::find(self.stage.flow(), &self.stage.places[at].step);
@@ -256,5 +281,10 @@ impl<'a> Judge<'a> {
 
 /// Whether a repeat of it would be seen.
 fn is_judged(role: Role, class: Class) -> bool {
-    matches!(role, Role::Main | Role::Undo) && class.has_effect()
+    role == Role::Undo || (role == Role::Main && class.has_effect())
+}
+
+fn has_failed(seen: &Seen) -> bool {
+    let over = |state: RunState| matches!(state, RunState::Failed | RunState::Undone);
+    seen.states.iter().any(|(state, _)| over(*state))
 }
