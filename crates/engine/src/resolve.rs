@@ -160,13 +160,13 @@ fn made(
 ) -> Result<Call, ResolveError> {
     let class = step.class();
     // An undo names what it takes back, even if the ledger keeps nothing of the undo itself.
-    let named = (has_effect || step.takes_back().is_some())
+    let id = (has_effect || step.takes_back().is_some())
         .then(|| effect_id(flow, step, names))
         .transpose()?;
-    let more = [("step", step_name(step, named.as_ref()))];
+    let more = [("step", step_name(step, id.as_ref()))];
     let names = names.with(&more);
     let input = render(act, &names)?;
-    let effect = named.filter(|_| has_effect);
+    let effect = id.filter(|_| has_effect);
     let key = effect.as_ref().map(|effect| sent_key(step, &effect.key));
     let scope = effect.as_ref().map(|effect| effect.scope.clone());
     let effect = effect

@@ -98,7 +98,13 @@ impl<'a> Decider<'_, 'a> {
                 let why = format!("{}: somebody else is at it", step.id.it);
                 wait(RunState::Waiting, why, Some(until))
             }
-            Phase::Resumed | Phase::Busy { .. } => self.ask_ledger(step),
+            Phase::Resumed
+            | Phase::Busy { .. }
+            | Phase::Probed {
+                found: None,
+                lost: true,
+                ..
+            } => self.ask_ledger(step),
             Phase::Lost {
                 at,
                 probes,
@@ -110,7 +116,6 @@ impl<'a> Decider<'_, 'a> {
                 evidence,
                 lost: true,
             } => self.found_out(step, found, &evidence),
-            Phase::Probed { lost: true, .. } => self.ask_ledger(step),
             // It may have been sent, and the ledger does not know of it yet.
             _ => self.file(step),
         }
@@ -144,14 +149,14 @@ impl<'a> Decider<'_, 'a> {
                 step: places::name(step),
                 effect,
             }),
-            Err(error) => self.cannot_tell(step, &error.to_string()),
+            Err(error) => Self::cannot_tell(step, &error.to_string()),
         }
     }
 
     fn file(&mut self, step: &Step) -> Look {
         let attempt = self.next_attempt(step);
         let Some(act) = resolve::main_act(step) else {
-            return self.cannot_tell(step, "there is nothing that could be asked");
+            return Self::cannot_tell(step, "there is nothing that could be asked");
         };
         let call = resolve::filed(self.scene.flow, step, act, &self.names(&[]), attempt);
         match call {
@@ -160,12 +165,12 @@ impl<'a> Decider<'_, 'a> {
                 call: Box::new(call),
                 since: self.scene.last_row_at,
             }),
-            Err(error) => self.cannot_tell(step, &error.to_string()),
+            Err(error) => Self::cannot_tell(step, &error.to_string()),
         }
     }
 
     /// Nothing on record names it: all that is left is to wait for a person to end the run.
-    fn cannot_tell(&self, step: &Step, why: &str) -> Look {
+    fn cannot_tell(step: &Step, why: &str) -> Look {
         let why = format!("{}: it may have happened: {why}", step.id.it);
         wait(RunState::Parked, why, None)
     }

@@ -76,7 +76,7 @@ pub(crate) async fn resume(node: &Node, run: RunId) {
     assert!(node.engine.tell(run, &resume).await.expect("told"));
 }
 
-async fn cancel(node: &Node, run: RunId, undo: bool) {
+pub(crate) async fn cancel(node: &Node, run: RunId, undo: bool) {
     let by = "ada".into();
     let told = node.engine.tell(run, &Note::Cancel { by, undo }).await;
     assert!(told.expect("told"));

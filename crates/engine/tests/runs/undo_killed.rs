@@ -14,7 +14,7 @@ use semel_store::run::{Loaded, RunId, RunState};
 use semel_store::{Clock, Filter, Location, Options, SteadyClock, Store};
 use tokio::sync::Notify;
 
-use crate::undo::{CHARGED, ORDER, decide, resume};
+use crate::undo::{CHARGED, ORDER, cancel, decide, resume, started, undone};
 use crate::world::{Node, Reply, World};
 
 /// Kills the node when it has burnt down.
@@ -207,6 +207,24 @@ fn name_of(effect: &EffectId) -> &'static str {
         "order/tell" => "tell",
         other => panic!("{other} is in review"),
     }
+}
+
+/// No claim tells of a harmless step, but it may have happened, and then it is to be taken back.
+#[tokio::test]
+async fn a_harmless_step_that_its_node_died_in_is_settled_first() {
+    let (node, run) = started(ORDER, &[("seat", &[Reply::Hangs])]).await;
+    node.world.hanging.notified().await;
+    cancel(&node, run, true).await;
+    let (store, world) = node.kill();
+    let node = Node::on(store, world, None).await;
+    let loaded = node.until(run, &[RunState::Parked]).await;
+    let why = &loaded.run.why;
+    assert!(why.starts_with("seat: nobody knows"), "{why}");
+    assert_eq!(undone(&node), Vec::<String>::new());
+    let loaded = settled(&node, run).await;
+    assert_eq!(loaded.run.state, RunState::Undone, "{loaded:#?}");
+    assert_eq!(undone(&node), ["seat-free", "recall", "refund"]);
+    assert_eq!(saw(&node.world, "seat"), 1);
 }
 
 #[tokio::test]

@@ -70,6 +70,8 @@ async fn what_another_run_did_is_not_taken_back_and_what_the_run_before_did_is()
 
 #[tokio::test]
 async fn what_ensure_found_is_not_taken_back_and_what_it_made_is() {
+    const YES: Reply = Reply::Ok(r#"{"yes":true}"#);
+    const NO: Reply = Reply::Ok(r#"{"yes":false}"#);
     let source = "
 name: order
 on: manual
@@ -84,8 +86,6 @@ steps:
   - id: no
     fail: no
 ";
-    const YES: Reply = Reply::Ok(r#"{"yes":true}"#);
-    const NO: Reply = Reply::Ok(r#"{"yes":false}"#);
     for (finds, creates, how) in [
         (vec![YES], vec![], RunState::Failed),
         (vec![NO], vec![Reply::Ok("{}")], RunState::Undone),

@@ -229,11 +229,12 @@ fn of_done(at: Time, done: &Done) -> Entry {
     let took = done.took.map(|took| format!(" in {took} ms"));
     let text = match &done.how {
         How::Act => format!("done{}", took.unwrap_or_default()),
-        How::Reused(by) => format!("was done by {by}, and is not done again"),
+        How::Reused(by) | How::TakenOver(by) => {
+            format!("was done by {by}, and is not done again")
+        }
         How::LookedUp => "the destination has it: done".to_owned(),
         How::Decided => "a person said that it happened".to_owned(),
         How::TakenAsDone => "taken as done, as the file says".to_owned(),
-        How::TakenOver(by) => format!("done, as the ledger knows: by {by}"),
     };
     Entry {
         attempt: done.attempt,

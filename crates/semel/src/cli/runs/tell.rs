@@ -89,12 +89,9 @@ impl Named {
 
 impl Cancel {
     pub(super) async fn run(self, client: &Client, json: bool) -> anyhow::Result<u8> {
-        let more: &[_] = if self.undo {
-            &[("undo", Value::Bool(true))]
-        } else {
-            &[]
-        };
-        let told = self.named.tell(client, "/cancel", more, json).await?;
+        let undo = self.undo.then_some(("undo", Value::Bool(true)));
+        let more: Vec<_> = undo.into_iter().collect();
+        let told = self.named.tell(client, "/cancel", &more, json).await?;
         if !json {
             let run = told.run.unwrap_or(self.named.run);
             let undo = if self.undo {
@@ -113,7 +110,7 @@ impl Resume {
         let more: Vec<_> = self
             .note
             .as_deref()
-            .map(|note| ("note", note.into()))
+            .map(|note| ("note", Value::from(note)))
             .into_iter()
             .collect();
         let told = self.named.tell(client, "/resume", &more, json).await?;
