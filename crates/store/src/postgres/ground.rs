@@ -135,7 +135,9 @@ pub(super) async fn hold(line: &Line, asks: &[Ask], mut needs: Needs) -> Result<
 
     let lanes: Vec<Vec<u8>> = needs.lanes.into_iter().collect();
     let things: Vec<Vec<u8>> = needs.things.into_iter().collect();
-    needs.locks.extend(lanes.iter().map(|lane| lock_of_lane(lane)));
+    needs
+        .locks
+        .extend(lanes.iter().map(|lane| lock_of_lane(lane)));
     let locks: Vec<i64> = needs.locks.into_iter().collect();
     let keys: Vec<String> = needs.keys.into_iter().collect();
     let mut pipe = Pipeline::new(&line.session);
