@@ -2,14 +2,17 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use semel_ledger::json::Canonical;
 use semel_ledger::{
     Claim, Command, EffectId, Fence, Fingerprint, Key, Millis, OnUnknown, Owner, Scope,
 };
+use semel_store::gate::{Gate, Passing};
 use semel_store::kv::{KvChange, KvOp};
 use semel_store::store::random_bytes;
 use semel_store::{Content, EffectChange, Location, Options, Store};
+use tokio::sync::Notify;
 
 use crate::kv::{COUNT, key, result, value};
 use crate::world::{Node, Reply, World};
@@ -68,25 +71,81 @@ async fn what_the_store_has_and_the_row_has_not_is_taken_up() {
     assert_eq!(value(store, "cents/s").await, "2");
 }
 
-/// Killed after so many turns of the run's task: before, between and behind its commits.
-#[tokio::test]
-async fn whenever_a_node_is_killed_each_add_is_done_once() {
-    for moment in 0..50 {
-        let dir = tempfile::tempdir().expect("dir");
-        let store = open(dir.path()).await;
-        let before = Node::on(store, Arc::default(), Some(dir.path())).await;
-        before.deploy(COUNT).await;
-        let run = before.start("count", EVENT).await.expect("first");
-        for _ in 0..moment {
-            tokio::task::yield_now().await;
+/// Lets so many commits pass and no more: the next is not written, or it is and nobody hears of it.
+#[derive(Debug)]
+struct Wall {
+    left: AtomicU32,
+    behind: bool,
+    reached: Notify,
+}
+
+impl Wall {
+    async fn stand(&self) {
+        let order = Ordering::SeqCst;
+        let passes = self
+            .left
+            .fetch_update(order, order, |left| left.checked_sub(1));
+        if passes.is_err() {
+            self.reached.notify_one();
+            std::future::pending::<()>().await;
         }
-        let (store, world) = before.kill();
-        let after = Node::on(store, world, Some(dir.path())).await;
-        let loaded = after.done(run).await;
-        assert_eq!(result(&loaded, "one"), "1", "{moment}");
-        let store = after.engine.store();
-        assert_eq!(value(store, "orders/s").await, "1", "{moment}");
-        assert_eq!(value(store, "cents/s").await, "2", "{moment}");
+    }
+}
+
+impl Gate for Wall {
+    fn before(&self) -> Passing<'_> {
+        if self.behind {
+            return Box::pin(std::future::ready(()));
+        }
+        Box::pin(self.stand())
+    }
+
+    fn after(&self) -> Passing<'_> {
+        if self.behind {
+            return Box::pin(self.stand());
+        }
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A run whose node dies at its commit of that number, before or behind it; false if it has no such
+/// commit. Whatever was left of it, another node ends it, and each number was added once.
+async fn dies_at(number: u32, behind: bool) -> bool {
+    let root = Store::open(&Location::Memory, Options::default()).await;
+    let root = root.expect("a store");
+    let wall = Arc::new(Wall {
+        left: AtomicU32::new(u32::MAX),
+        behind,
+        reached: Notify::new(),
+    });
+    let walled = root.beside(Some(Arc::clone(&wall) as Arc<dyn Gate>));
+    let walled = Arc::new(walled.expect("in memory"));
+    let node = Node::on(walled, Arc::default(), None).await;
+    node.deploy(COUNT).await;
+    let run = node.start("count", EVENT).await.expect("first");
+    wall.left.store(number, Ordering::SeqCst);
+    let died = tokio::select! {
+        () = wall.reached.notified() => true,
+        _ = node.done(run) => false,
+    };
+    let (_, world) = node.kill();
+    let other = Arc::new(root.beside(None).expect("in memory"));
+    let after = Node::on(other, world, None).await;
+    let loaded = after.done(run).await;
+    assert_eq!(result(&loaded, "one"), "1", "{number} {behind}");
+    assert_eq!(value(&root, "orders/s").await, "1", "{number} {behind}");
+    assert_eq!(value(&root, "cents/s").await, "2", "{number} {behind}");
+    died
+}
+
+#[tokio::test]
+async fn at_whichever_commit_a_node_dies_each_add_is_done_once() {
+    for behind in [false, true] {
+        let mut number = 0;
+        while dies_at(number, behind).await {
+            number += 1;
+        }
+        assert!(number >= 4, "taken, added, added, ended: {number}");
     }
 }
 

@@ -58,6 +58,7 @@ pub(super) fn check_types<'f>(
     let (due, fits): (&str, &[Type]) = match used {
         Use::Value | Use::Kept => return found,
         Use::Condition => ("true or false is due here", &[Type::Bool]),
+        Use::Number => ("a number is due here", &[Type::Whole, Type::Decimal]),
         Use::List => ("a list is due here", &[Type::List, Type::Null]),
         Use::Version => (
             "a whole number or a time is due here",

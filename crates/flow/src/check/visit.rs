@@ -47,6 +47,8 @@ pub(super) enum Use {
     Value,
     /// Anything but a secret: it is kept in clear.
     Kept,
+    /// A number is due.
+    Number,
 }
 
 /// What a key is the identity of.
@@ -341,9 +343,10 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
 
     fn kv(&mut self, place: &Place<'i, 'f>, act: &'f Act, key: &'f Template) {
         self.key(place, key, Role::Kv);
-        for name in ["to", "from", "by"] {
+        let uses = [("to", Use::Kept), ("from", Use::Kept), ("by", Use::Number)];
+        for (name, used) in uses {
             if let Some(tree) = act.member(name) {
-                self.tree_for(place, tree, Use::Kept);
+                self.tree_for(place, tree, used);
             }
         }
     }

@@ -135,7 +135,9 @@ pub(super) async fn hold(line: &Line, asks: &[Ask], mut needs: Needs) -> Result<
 
     let lanes: Vec<Vec<u8>> = needs.lanes.into_iter().collect();
     let things: Vec<Vec<u8>> = needs.things.into_iter().collect();
-    needs.locks.extend(lanes.iter().map(lock_of_lane));
+    needs
+        .locks
+        .extend(lanes.iter().map(|lane| lock_of_lane(lane)));
     let locks: Vec<i64> = needs.locks.into_iter().collect();
     let keys: Vec<String> = needs.keys.into_iter().collect();
     let mut pipe = Pipeline::new(&line.session);
@@ -195,7 +197,7 @@ fn sorted(ids: impl Iterator<Item = [u8; 16]>) -> Vec<Vec<u8>> {
 }
 
 /// A lane as the number that is held. Two lanes with the same number only wait for each other.
-fn lock_of_lane(lane: &Vec<u8>) -> i64 {
+fn lock_of_lane(lane: &[u8]) -> i64 {
     let short = lane.first_chunk().copied().unwrap_or_default();
     i64::from_be_bytes(short)
 }

@@ -59,6 +59,7 @@ fn wrong_references_are_explained() {
         ("value-read-before", steps("  - {id: a, kv: {get: k}, result: before}\n"), "C001"),
         ("value-put-changed", steps("  - {id: a, kv: {set: k, to: 1}, result: changed}\n"), "C001"),
         ("value-secret", steps("  - {id: a, kv: {set: k, to: {t: \"Bearer ${{ secrets.T }}\"}}}\n"), "C008"),
+        ("value-by-text", steps("  - {id: a, kv: {add: k, by: \"${{ run.key }}\"}}\n"), "C008"),
         ("value-key-list", steps("  - {id: a, kv: {get: \"k/${{ [1] }}\"}}\n"), "C008"),
         ("value-key-secret", steps("  - {id: a, kv: {get: \"k/${{ secrets.T }}\"}}\n"), "K011"),
     ];
