@@ -15,6 +15,9 @@ pub(crate) enum Name {
     Runs,
     Drain,
     OutgoingAllow,
+    OutgoingProxy,
+    OutgoingProxyLogin,
+    OutgoingNoProxy,
     ExecAllow,
     SshKnownHosts,
     SshAgent,
@@ -22,7 +25,7 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 16] = [
+    pub(crate) const ALL: [Name; 19] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -35,6 +38,9 @@ impl Name {
         Name::Runs,
         Name::Drain,
         Name::OutgoingAllow,
+        Name::OutgoingProxy,
+        Name::OutgoingProxyLogin,
+        Name::OutgoingNoProxy,
         Name::ExecAllow,
         Name::SshKnownHosts,
         Name::SshAgent,
@@ -55,6 +61,9 @@ impl Name {
             Name::Runs => "runs",
             Name::Drain => "drain",
             Name::OutgoingAllow => "outgoing.allow",
+            Name::OutgoingProxy => "outgoing.proxy",
+            Name::OutgoingProxyLogin => "outgoing.proxy_login",
+            Name::OutgoingNoProxy => "outgoing.no_proxy",
             Name::ExecAllow => "exec.allow",
             Name::SshKnownHosts => "ssh.known_hosts",
             Name::SshAgent => "ssh.agent",
@@ -89,6 +98,9 @@ impl Name {
             | Name::Token
             | Name::Flows
             | Name::OutgoingAllow
+            | Name::OutgoingProxy
+            | Name::OutgoingProxyLogin
+            | Name::OutgoingNoProxy
             | Name::ExecAllow
             | Name::SshKnownHosts
             | Name::SshAgent

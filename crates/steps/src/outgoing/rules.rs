@@ -39,7 +39,7 @@ pub enum RulesError {
 
 /// A range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cidr {
+pub(super) struct Cidr {
     network: IpAddr,
     bits: u8,
 }
@@ -60,7 +60,7 @@ impl Cidr {
         }
     }
 
-    fn contains(self, address: IpAddr) -> bool {
+    pub(super) fn contains(self, address: IpAddr) -> bool {
         match (self.network, address) {
             (IpAddr::V4(_), IpAddr::V4(_)) | (IpAddr::V6(_), IpAddr::V6(_)) => {
                 masked(address, self.bits) == self.network
