@@ -217,6 +217,19 @@ impl OutgoingRules {
         Ok(OutgoingRules { allowed })
     }
 
+    /// For places that the operator named and no flow can: naming them is the allowance.
+    pub(crate) fn anywhere() -> OutgoingRules {
+        let everything = |any: IpAddr| Cidr {
+            network: any,
+            bits: 0,
+        };
+        let v4 = everything(Ipv4Addr::UNSPECIFIED.into());
+        let v6 = everything(Ipv6Addr::UNSPECIFIED.into());
+        OutgoingRules {
+            allowed: vec![v4, v6],
+        }
+    }
+
     /// Why an address may not be reached; `None` if it may.
     #[must_use]
     pub fn denies(&self, address: IpAddr) -> Option<&'static str> {
