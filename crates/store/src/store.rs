@@ -45,8 +45,10 @@ mod engine;
 mod questions;
 mod random;
 mod runs;
+mod written;
 
 pub use random::random_bytes;
+pub use written::Written;
 
 /// One ledger. Cheap to share behind an [`Arc`].
 #[derive(Debug)]
@@ -59,6 +61,7 @@ pub struct Store {
     writing: tokio::sync::Mutex<()>,
     /// What the latest run's name begins with.
     last_run: AtomicU64,
+    tally: written::Tally,
     closed: AtomicBool,
 }
 
@@ -117,6 +120,7 @@ impl Store {
             waiting: Waiting::default(),
             writing: tokio::sync::Mutex::default(),
             last_run: AtomicU64::new(0),
+            tally: written::Tally::default(),
             closed: AtomicBool::new(false),
         })
     }
@@ -155,7 +159,24 @@ impl Store {
     /// [`StoreError`] if the store could not; see each for whether anything was written.
     pub async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
         let member = self.committing_as(&changes)?;
-        backend!(self, commit(changes, member))
+        self.commit_counted(changes, member).await
+    }
+
+    async fn commit_counted(
+        &self,
+        changes: Vec<Change>,
+        member: Option<Membership>,
+    ) -> Result<Vec<Answer>, StoreError> {
+        let written = Written::of(&changes);
+        let answers = backend!(self, commit(changes, member))?;
+        self.tally.add(written);
+        Ok(answers)
+    }
+
+    /// What was made durable by commits of this process so far.
+    #[must_use]
+    pub fn written(&self) -> Written {
+        self.tally.read()
     }
 
     /// A node commits under its epoch as it is at the time of the call. Only joining needs none,

@@ -4,3 +4,4 @@ mod control;
 mod effects;
 mod killed;
 mod world;
+mod writes;
