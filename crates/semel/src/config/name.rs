@@ -8,6 +8,7 @@ pub(crate) enum Name {
     Server,
     Token,
     Listen,
+    PublicUrl,
     Remember,
     Keep,
     Log,
@@ -25,12 +26,13 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 19] = [
+    pub(crate) const ALL: [Name; 20] = [
         Name::Data,
         Name::Store,
         Name::Server,
         Name::Token,
         Name::Listen,
+        Name::PublicUrl,
         Name::Remember,
         Name::Keep,
         Name::Log,
@@ -54,6 +56,7 @@ impl Name {
             Name::Server => "server",
             Name::Token => "token",
             Name::Listen => "listen",
+            Name::PublicUrl => "public_url",
             Name::Remember => "remember",
             Name::Keep => "keep",
             Name::Log => "log",
@@ -97,6 +100,7 @@ impl Name {
             | Name::Server
             | Name::Token
             | Name::Flows
+            | Name::PublicUrl
             | Name::OutgoingAllow
             | Name::OutgoingProxy
             | Name::OutgoingProxyLogin
