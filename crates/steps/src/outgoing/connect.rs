@@ -57,13 +57,12 @@ impl Connector {
     /// A connection that no byte of a request was written to.
     pub(crate) async fn connect(&self, origin: &Origin, by: Instant) -> Result<Stream, Unsent> {
         let route = self.route.as_ref();
-        let wire = match route.filter(|route| route.proxy.serves(origin)) {
-            Some(route) => self.tunnelled(route, origin, by).await?,
-            None => {
-                let (host, port) = (&origin.host, origin.port);
-                let addresses = self.resolver.permitted(&self.rules, host, port).await?;
-                first_connected(origin, &addresses, by).await?
-            }
+        let wire = if let Some(route) = route.filter(|route| route.proxy.serves(origin)) {
+            self.tunnelled(route, origin, by).await?
+        } else {
+            let (host, port) = (&origin.host, origin.port);
+            let addresses = self.resolver.permitted(&self.rules, host, port).await?;
+            first_connected(origin, &addresses, by).await?
         };
         if origin.tls {
             self.secured(origin, wire).await

@@ -9,8 +9,14 @@ use crate::{done, sql, steps, task};
 /// A table to write to, and one that must stay as it is.
 async fn world(kind: Kind) -> World {
     let world = World::new(kind).await;
+    let text = match kind {
+        Kind::Mariadb => "TEXT CHARACTER SET utf8mb4",
+        Kind::Postgres | Kind::Sqlite => "TEXT",
+    };
     world
-        .exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)")
+        .exec(&format!(
+            "CREATE TABLE notes (id INTEGER PRIMARY KEY, body {text})"
+        ))
         .await;
     world.exec("CREATE TABLE guarded (a INTEGER)").await;
     world.exec("INSERT INTO guarded VALUES (7)").await;
