@@ -9,6 +9,7 @@
 //! the request could leave was never sent; whatever failed after is unknown, unless the
 //! destination said otherwise.
 
+mod amiss;
 mod command;
 mod email;
 mod exec;
