@@ -15,6 +15,7 @@ mod keys;
 mod names;
 mod order;
 mod policy;
+mod reads;
 mod secrets;
 mod table;
 mod trace;
@@ -31,6 +32,7 @@ use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
 pub use headers::headers;
+pub use reads::{Due, Part, Read, reads, reads_of};
 pub use secrets::secrets;
 pub use table::{Row, table};
 pub use volatile::mark_volatile;

@@ -19,6 +19,7 @@ mod flows;
 mod graph;
 mod ledger;
 mod once;
+mod prove;
 mod receipt;
 mod receipts;
 mod release;
@@ -58,6 +59,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 bus
 EXAMPLE
   semel serve --flows flows --watch
   semel check flows/order.yaml
+  semel prove flows/order.yaml
   semel runs ls --state parked
   semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
   semel ledger ls --state unknown";
@@ -89,6 +91,7 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Check),
+    Prove(prove::Prove),
     Graph(graph::Graph),
     Deploy(deploy::Deploy),
     Flows(flows::Flows),
@@ -185,6 +188,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
     };
     match verb {
         Verb::Check(verb) => verb.run(&context).await,
+        Verb::Prove(verb) => verb.run(&context),
         Verb::Graph(verb) => verb.run(&context),
         Verb::Deploy(verb) => verb.run(&context).await,
         Verb::Flows(verb) => verb.run(&context).await,

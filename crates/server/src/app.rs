@@ -105,6 +105,7 @@ impl App {
             drain: settings.drain,
             directory: settings.data.clone(),
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
+            ..semel_engine::Settings::default()
         };
         Ok(Arc::new(App {
             engine: Engine::new(Arc::clone(&store), perform, engine),

@@ -37,7 +37,7 @@ use secrets::Secrets;
 #[derive(Debug)]
 pub struct Memory {
     context: Arc<Context>,
-    world: Mutex<World>,
+    world: Arc<Mutex<World>>,
 }
 
 #[derive(Debug, Default)]
@@ -64,7 +64,15 @@ impl Memory {
     pub(crate) fn new(context: Arc<Context>) -> Memory {
         Memory {
             context,
-            world: Mutex::default(),
+            world: Arc::default(),
+        }
+    }
+
+    /// Another node's way to the same.
+    pub(crate) fn beside(&self, context: Arc<Context>) -> Memory {
+        Memory {
+            context,
+            world: Arc::clone(&self.world),
         }
     }
 

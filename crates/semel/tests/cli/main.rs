@@ -20,6 +20,7 @@ mod kinds;
 mod ledger;
 mod once;
 mod overlap;
+mod prove;
 mod proxy;
 mod readme;
 mod runs;

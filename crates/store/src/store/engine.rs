@@ -21,7 +21,7 @@ impl Store {
         if self.committing_as(&changes)? != Some(member) {
             return Err(StoreError::Fenced);
         }
-        self.commit_counted(changes, Some(member)).await
+        self.write(changes, Some(member)).await
     }
 
     /// Promises a receipt for a claim that a commit refused, as [`Store::step`] does.
