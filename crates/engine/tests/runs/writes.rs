@@ -47,5 +47,12 @@ async fn a_class_writes_what_it_needs_and_no_more() {
         let told = |it: Written| (it.effects, it.rows, it.commits);
         found.push((class, told(one), told(many)));
     }
-    assert_eq!(found, []);
+    let expected = [
+        ("pure", (0, 1, 1), (0, 1, 1)),
+        ("read", (0, 1, 1), (0, 5, 5)),
+        ("set", (0, 1, 1), (0, 5, 5)),
+        ("keyed", (1, 1, 1), (5, 5, 5)),
+        ("guarded", (2, 2, 2), (10, 6, 6)),
+    ];
+    assert_eq!(found, expected);
 }
