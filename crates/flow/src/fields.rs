@@ -40,6 +40,8 @@ pub struct Object {
     pub fields: &'static [Field],
     /// Exactly one of these must be there.
     pub exactly_one: &'static [&'static str],
+    /// At least one of these must be there.
+    pub at_least_one: &'static [&'static str],
     /// Of each of these groups, no two may be there.
     pub at_most_one: &'static [&'static [&'static str]],
     /// Fields that have a meaning only beside another: first the field, then what it needs.
@@ -142,6 +144,8 @@ pub enum Is {
     Statuses,
     /// Parts of a multipart body.
     Parts,
+    /// A list of objects, or an expression that gives it.
+    Objects(&'static Object),
     /// An object.
     Object(&'static Object),
     /// An object, or its one main field by itself.
@@ -205,6 +209,7 @@ impl Is {
             Is::Texts | Is::Pairs => "names and text with `${{ }}`".to_owned(),
             Is::Statuses => "a list of HTTP statuses from 200 to 599".to_owned(),
             Is::Parts => "a list of parts".to_owned(),
+            Is::Objects(object) => format!("a list, each with the fields of {}", object.name),
             Is::Object(object) => format!("the fields of {}", object.name),
             Is::Short { long, main } => format!("`{main}`, or the fields of {}", long.name),
             Is::Triggers => "a trigger or a list of them".to_owned(),
@@ -289,6 +294,7 @@ const fn object(name: &'static str, fields: &'static [Field]) -> Object {
         name,
         fields,
         exactly_one: &[],
+        at_least_one: &[],
         at_most_one: &[],
         needs: &[],
         within: None,

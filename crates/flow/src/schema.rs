@@ -121,6 +121,10 @@ fn of_object(object: &Object) -> Value {
         let one = object.exactly_one.iter();
         schema["oneOf"] = one.map(|name| json!({ "required": [name] })).collect();
     }
+    if !object.at_least_one.is_empty() {
+        let some = object.at_least_one.iter();
+        schema["anyOf"] = some.map(|name| json!({ "required": [name] })).collect();
+    }
     let pairs = object.at_most_one.iter().flat_map(|group| pairs(group));
     let both: Vec<_> = pairs.map(|pair| json!({ "required": pair })).collect();
     if !both.is_empty() {
@@ -180,6 +184,10 @@ fn of_type(is: Is) -> Value {
             "anyOf": [reference("scalar"), { "type": "array" }]
         })),
         Is::Object(object) => reference(&slug(object)),
+        Is::Objects(object) => {
+            let item = json!({ "anyOf": [reference(&slug(object)), text(r"\$\{\{")] });
+            json!({ "anyOf": [text(r"\$\{\{"), { "type": "array", "items": item }] })
+        }
         Is::Steps => reference("steps"),
         Is::Branches => members(&reference("steps")),
         Is::Nothing => json!({ "type": ["null", "object"], "maxProperties": 0 }),

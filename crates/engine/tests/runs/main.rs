@@ -9,3 +9,4 @@ mod undo;
 mod undo_killed;
 mod undo_own;
 mod world;
+mod writes;

@@ -60,6 +60,7 @@ impl Lower {
         let text = |text: &str| Some(Tree::Text(constant(text, slot.node.span)));
         match slot.field.is {
             Is::Object(table) => self.members(table, slot),
+            Is::Objects(table) => self.objects(table, slot),
             Is::Short { long, main } => self.short_form(long, main, slot),
             Is::Url => {
                 self.check_address(slot.node);
@@ -111,6 +112,36 @@ impl Lower {
             self.wrong_type(slot);
         }
         fits.then_some(tree)
+    }
+
+    /// A list of objects. What an expression gives is for the step to look at.
+    fn objects(&mut self, table: &'static Object, slot: Slot<'_>) -> Option<Tree> {
+        let is_given = |node: &Node| node.scalar().is_some_and(|text| text.contains("${{"));
+        if is_given(slot.node) {
+            return Some(self.tree(slot.node));
+        }
+        let yaml::Kind::List(items) = &slot.node.kind else {
+            self.wrong_type(slot);
+            return None;
+        };
+        let mut several = Vec::with_capacity(items.len());
+        for item in items {
+            if is_given(item) {
+                several.push(self.tree(item));
+                continue;
+            }
+            let name = Spanned {
+                it: slot.name.it.clone(),
+                span: item.span,
+            };
+            let one = Slot {
+                name: &name,
+                node: item,
+                ..slot
+            };
+            several.extend(self.members(table, one));
+        }
+        Some(Tree::List(several))
     }
 
     /// An object, or its one main field by itself: the step sees the object either way.

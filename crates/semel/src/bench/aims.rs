@@ -30,6 +30,11 @@ pub(super) fn aims(report: &Report) -> Vec<Aim> {
         aims.extend(line.ratio.map(|ratio| Aim::at_least(name, 0.75, ratio)));
     }
     aims.extend(of_flows(&report.flows));
+    aims.extend(report.for_each.iter().map(|found| {
+        let name = format!("memory after {} items over that at a tenth", found.items);
+        let [early, late] = found.memory_mb;
+        Aim::at_most(name, 1.5, late / early)
+    }));
     if let (Some(small), Some(large)) = (report.growth.first(), report.growth.last())
         && large.entries > small.entries
     {

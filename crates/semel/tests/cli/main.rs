@@ -22,6 +22,7 @@ mod ledger;
 mod once;
 mod overlap;
 mod prove;
+mod proxy;
 mod readme;
 mod runs;
 mod secrets;
