@@ -20,8 +20,8 @@ use crate::resolve::Call;
 use crate::retry::{self, Tried};
 use crate::state::State;
 
-pub(crate) use ledger::reused;
 pub use ledger::{Refusal, inspected, refused};
+pub(crate) use ledger::{is_mine, reused};
 
 /// How an act ended, as the ledger and the journal are told.
 #[derive(Debug)]

@@ -89,7 +89,7 @@ fn effect_of(record: &Record) -> (Box<str>, Box<str>) {
 }
 
 /// Whether this run, or one that it does again, is who the ledger names.
-fn is_mine(scene: &Scene<'_>, state: &State, by: &str) -> bool {
+pub(crate) fn is_mine(scene: &Scene<'_>, state: &State, by: &str) -> bool {
     let before = state.opening.again.as_ref();
     let earlier = |again: &Again| *again.of == *by || again.earlier.iter().any(|run| **run == *by);
     *scene.identity.id == *by || before.is_some_and(earlier)

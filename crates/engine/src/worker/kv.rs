@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use semel_act::{Answer as Answered, Outcome};
 use semel_flow::Value;
-use semel_ledger::{Time, Verdict};
+use semel_ledger::{State as EffectState, Time, Verdict};
 use semel_store::kv::{KvChange, KvKey, KvOp, KvOutcome, KvPut};
 use semel_store::{Answer, Change, Record, StoreError};
 
@@ -41,7 +41,7 @@ impl Active {
             What::Operate(op) => return self.operate(inner, call, key, op).await,
         };
         let names = Value::map([("value", value)]);
-        self.kept(inner, call, names, How::Act, inner.store.now());
+        self.kept(inner, call, names, &How::Act, inner.store.now());
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Active {
         match (done.outcome, done.answered) {
             (KvOutcome::Applied(applied), _) => {
                 let names = recorded(Some(&applied.to_json()));
-                self.kept(inner, call, names, How::Act, began);
+                self.kept(inner, call, names, &How::Act, began);
             }
             (KvOutcome::Known, Some(answered)) => self.known(inner, call, answered).await?,
             (KvOutcome::Known, None) => {}
@@ -109,7 +109,8 @@ impl Active {
             None => None,
         };
         let names = recorded(text.as_deref());
-        let happened = matches!(answered.verdict, Verdict::Done | Verdict::First);
+        let undone = record.is_some_and(|record| record.entry.state == EffectState::Undone);
+        let happened = matches!(answered.verdict, Verdict::Done | Verdict::First) && !undone;
         if !happened || names.get("changed").is_none() {
             return self.refused(inner, call, answered).await;
         }
@@ -117,19 +118,24 @@ impl Active {
         let how = if mine {
             How::Act
         } else {
-            let how = How::Reused(done_by(record));
+            let (scene, by) = (self.scene(inner.store.now()), done_by(record));
+            let how = if observe::is_mine(&scene, &self.state, &by) {
+                How::TakenOver(by)
+            } else {
+                How::Reused(by)
+            };
             let by = Some(self.identity.id.as_ref().into());
             if let Some(effect) = &call.effect {
                 drop(inner.store.refusal(effect.id.clone(), by, answered));
             }
             how
         };
-        self.kept(inner, call, names, how, inner.store.now());
+        self.kept(inner, call, names, &how, inner.store.now());
         Ok(())
     }
 
     /// Notes that it is done, with what later steps see of it.
-    fn kept(&mut self, inner: &Inner, call: &Call, names: Value, how: How, began: Time) {
+    fn kept(&mut self, inner: &Inner, call: &Call, names: Value, how: &How, began: Time) {
         let compiled = Arc::clone(&self.compiled);
         let Some(step) = places::find(&compiled.flow, &call.step) else {
             return;
