@@ -10,6 +10,7 @@
 mod begin;
 mod moves;
 mod recover;
+mod undo;
 mod waits;
 
 use std::collections::HashSet;
@@ -31,6 +32,7 @@ use crate::names::{Identity, Outer, RunNames};
 use crate::places::{self, Open};
 use crate::state::{Phase, State};
 use crate::token::Links;
+use undo::{Back, Way};
 
 /// Everything around a run that decisions depend on.
 #[derive(Debug)]
@@ -109,34 +111,40 @@ impl Decider<'_, '_> {
             ..
         } = &self.state;
         let ending = failure.is_some() || cancelled.is_some() || stopped.is_some();
-        if ending && !acting.is_empty() && self.failing_begins(acting) {
+        if ending && !acting.iter().all(|id| self.is_of_the_end(id)) {
             return false;
         }
-        if let Some(by) = self.state.cancelled.clone() {
-            let why = format!("cancelled by {by}");
-            self.end(Ending::Cancelled, why);
-            return false;
-        }
-        if let Some(message) = self.state.stopped.clone() {
-            self.end(Ending::Done, message.into());
+        let stops = failure.is_none() && cancelled.is_none() && stopped.is_some();
+        if stops || (cancelled.is_some() && !self.goes_back()) {
+            self.finish();
             return false;
         }
         let flow = self.scene.flow;
         let mut open = Vec::new();
         places::open(self.block(flow), self.state, &mut open);
-        if open.is_empty() {
+        let back = if self.goes_back() {
+            self.back()
+        } else {
+            Back::Over
+        };
+        if open.is_empty() && matches!(back, Back::Over) {
             self.finish();
             return false;
         }
         let mut rests = Vec::new();
-        for open in open {
+        let forward = open.into_iter().map(|open| (Way::Forward, open));
+        for (way, open) in forward.chain(back.open()) {
             let step = match &open {
                 Open::Step(step) | Open::Complete(step) => *step,
             };
             if acting.contains(step.id.it.as_str()) {
                 continue;
             }
-            match self.look(&open) {
+            let look = match way {
+                Way::Forward => self.look(&open),
+                Way::Settle => self.settle(step),
+            };
+            match look {
                 Look::Moved => return true,
                 Look::Do(next) => self.decision.moves.push(next),
                 Look::Wait(rest) => rests.push(rest),
@@ -146,18 +154,27 @@ impl Decider<'_, '_> {
         false
     }
 
-    /// Whether what is under way still belongs to the steps that failed or were cancelled.
-    fn failing_begins(&self, acting: &HashSet<Arc<str>>) -> bool {
-        let of_failure = |id: &Arc<str>| places::is_in(&self.scene.flow.on_failure, id);
-        self.state.failure.is_none() || !acting.iter().all(of_failure)
+    /// Whether what is under way belongs to how the run ends, not to what failed or was cancelled.
+    fn is_of_the_end(&self, id: &str) -> bool {
+        let flow = self.scene.flow;
+        let tells = self.state.cancelled.is_none() && places::is_in(&flow.on_failure, id);
+        let undoes = || places::find(flow, id).is_some_and(|step| step.takes_back().is_some());
+        self.goes_back() && (tells || undoes())
     }
 
     /// The steps that go on: the run's own, or after a failure those that tell of it.
     fn block<'f>(&self, flow: &'f Flow) -> Vec<&'f Step> {
-        if self.state.failure.is_none() {
+        let State {
+            failure,
+            cancelled,
+            stopped,
+            opening,
+            ..
+        } = &self.state;
+        if failure.is_none() && cancelled.is_none() {
             return places::block_of(flow, self.state).iter().collect();
         }
-        if self.state.opening.within.is_some() {
+        if cancelled.is_some() || stopped.is_some() || opening.within.is_some() {
             return Vec::new();
         }
         // One that fails itself must not keep the others from telling.
@@ -229,12 +246,26 @@ impl Decider<'_, '_> {
         }
     }
 
-    /// Everything in the block has ended.
+    /// There is nothing left to do.
     fn finish(&mut self) {
-        match self.state.failure.clone() {
-            Some((step, message)) => self.end(Ending::Failed, format!("{step}: {message}")),
-            None => self.end(Ending::Done, "done".to_owned()),
+        let State {
+            failure,
+            cancelled,
+            stopped,
+            ..
+        } = &self.state;
+        let (how, why) = match (cancelled, failure, stopped) {
+            (Some(by), ..) => (Ending::Cancelled, format!("cancelled by {by}")),
+            (None, Some((step, message)), _) => (Ending::Failed, format!("{step}: {message}")),
+            (None, None, Some(message)) => (Ending::Done, message.to_string()),
+            (None, None, None) => (Ending::Done, "done".to_owned()),
+        };
+        let undone = self.taken_back();
+        if self.goes_back() && !undone.is_empty() {
+            let why = format!("{why}; undone: {}", undone.join(", "));
+            return self.end(Ending::Undone, why);
         }
+        self.end(how, why);
     }
 
     fn end(&mut self, how: Ending, why: String) {
@@ -257,12 +288,9 @@ impl Decider<'_, '_> {
         Look::Moved
     }
 
-    /// A step has finally failed.
+    /// A step has finally failed; an undo that has waits for a person.
     pub(crate) fn give_up(&mut self, step: &Step, message: &str) -> Look {
-        self.note(Happening::GaveUp {
-            step: places::name(step),
-            message: message.into(),
-        })
+        self.note(gave_up(step, message))
     }
 
     /// The policy of a step.
@@ -290,6 +318,23 @@ impl Decider<'_, '_> {
 #[must_use]
 pub fn policy(flow: &Flow, step: &Step) -> Retry {
     step.retry.or(flow.retry).unwrap_or_default()
+}
+
+/// What it means for a run that a step has finally failed: it has failed, too. But nothing ends by an
+/// undo that did not work: a person sees to it.
+pub(crate) fn gave_up(step: &Step, message: &str) -> Happening {
+    let (name, message) = (places::name(step), message.into());
+    match step.takes_back() {
+        None => Happening::GaveUp {
+            step: name,
+            message,
+        },
+        Some(_) => Happening::Parked {
+            step: name,
+            why: message,
+            effect: None,
+        },
+    }
 }
 
 /// What expressions of a run see.

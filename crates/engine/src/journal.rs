@@ -5,6 +5,7 @@
 //! The invariant: what is written here was decided or observed already; reading it back never asks
 //! a clock, an expression or the world again.
 
+mod ended;
 mod kept;
 mod opening;
 mod text;
@@ -12,10 +13,10 @@ mod waiting;
 
 use std::sync::Arc;
 
-use semel_act::FailureClass;
 use semel_ledger::{Fence, Time};
 use serde::{Deserialize, Serialize};
 
+pub use ended::{Ending, Failed};
 pub use kept::Kept;
 pub use opening::{Again, Headers, Opening, Origin, Raw, Within};
 pub use waiting::{Emitted, Waits, WaitsFor};
@@ -143,6 +144,9 @@ pub enum Happening {
     Cancelled {
         /// Who, or `replaced`.
         by: Box<str>,
+        /// They want what is done taken back.
+        #[serde(default, skip_serializing_if = "is_false")]
+        undo: bool,
     },
     /// It is over.
     Ended {
@@ -150,6 +154,17 @@ pub enum Happening {
         how: Ending,
         /// One line for people.
         why: Box<str>,
+    },
+    /// A step that can be taken back is about to act, and no claim says so: from here on it may
+    /// have happened.
+    Begun {
+        /// Which.
+        step: Arc<str>,
+    },
+    /// It is known by now that a step did not happen; the run is being undone, so it will not.
+    NotDone {
+        /// Which.
+        step: Arc<str>,
     },
     /// It rests until a time, or until something has come.
     Waits(Box<Waits>),
@@ -162,18 +177,6 @@ pub enum Happening {
     },
     /// An event was emitted; whoever waits for it is told before the step is done.
     Emitted(Box<Emitted>),
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    /// All steps are done, or a `stop` was reached.
-    Done,
-    /// A step has finally failed.
-    Failed,
-    /// Somebody asked for it.
-    Cancelled,
 }
 
 /// A step that happened.
@@ -231,6 +234,8 @@ pub enum How {
     Decided,
     /// Taken as done by rule.
     TakenAsDone,
+    /// The ledger said that it had happened, by this run or by one that it does again: by whom.
+    TakenOver(Box<str>),
     /// What it waited for has come.
     Arrived,
     /// Nothing came in time, and the file says to go on.
@@ -241,30 +246,6 @@ impl How {
     fn is_act(&self) -> bool {
         *self == How::Act
     }
-}
-
-/// An attempt that definitely did nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Failed {
-    /// Which step.
-    pub step: Arc<str>,
-    /// Which attempt.
-    pub attempt: u32,
-    /// What may be done about it.
-    #[serde(with = "text::class")]
-    pub class: FailureClass,
-    /// What went wrong.
-    pub message: Box<str>,
-    /// When the attempt began.
-    #[serde(with = "text::millis")]
-    pub at: Time,
-    /// When it is tried again; `None`: it is not.
-    #[serde(
-        default,
-        with = "text::millis_option",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub again_at: Option<Time>,
 }
 
 /// Runs that were started for a step.
@@ -296,6 +277,9 @@ pub enum Note {
     Cancel {
         /// Who asks.
         by: Box<str>,
+        /// Whether what is done is to be taken back.
+        #[serde(default, skip_serializing_if = "is_false")]
+        undo: bool,
     },
     /// A person has decided something, or wants it looked at again now.
     Resume {
@@ -333,6 +317,11 @@ pub struct Unreadable {
     pub at: u32,
     /// Why.
     pub source: serde_json::Error,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(it: &bool) -> bool {
+    !*it
 }
 
 /// The text of one row.

@@ -16,6 +16,7 @@ pub mod flows;
 mod hands;
 pub mod intake;
 pub mod journal;
+pub mod kv;
 pub mod load;
 pub mod names;
 pub mod observe;

@@ -285,6 +285,7 @@ pub(crate) async fn set_aside(inner: &Inner, run: RunId, error: &LoadError) {
         at: 0,
         row: None,
         contents: Vec::new(),
+        puts: Vec::new(),
         read_mail: None,
         next: Next::Rest {
             state: RunState::Parked,

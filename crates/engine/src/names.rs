@@ -168,6 +168,8 @@ fn results(
 ) -> impl Iterator<Item = (Arc<str>, Value)> {
     steps
         .iter()
+        // An undo is no step that the file names.
+        .filter(|(id, _)| !id.contains('/'))
         .map(|(id, state)| (Arc::clone(id), one_step(&state.phase)))
 }
 

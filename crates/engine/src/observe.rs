@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_flow::Value;
-use semel_flow::model::{Action, Class, GiveUp, Step};
+use semel_flow::model::{Action, Class, GiveUp, OnUnknown, Step};
 use semel_ledger::{Millis, Time};
 
-use crate::decide::{Scene, lookup, names, policy, window};
+use crate::decide::{Scene, gave_up, lookup, names, policy, window};
 use crate::journal::{Done, Failed, Happening, Kept};
 use crate::places;
 use crate::read;
@@ -22,6 +22,7 @@ use crate::state::State;
 use crate::token;
 
 pub use ledger::{Refusal, inspected, refused};
+pub(crate) use ledger::{is_mine, reused};
 
 /// How an act ended, as the ledger and the journal are told.
 #[derive(Debug)]
@@ -99,21 +100,16 @@ fn done(
         result: Some(result.to_json().into()),
         note: wrong.as_deref().map(Into::into),
     });
-    let happening = match wrong {
-        Some(message) => Happening::GaveUp {
-            step: Arc::clone(&call.step),
-            message: message.into(),
-        },
-        None => Happening::Done(Box::new(Done {
-            attempt: Some(call.task.attempt),
-            took: Some(scene.now.since(attempt.began).0),
-            input: input_of(call, &mut contents),
-            ..Done::plain(Arc::clone(&call.step), Kept::new(result, &mut contents))
-        })),
-    };
+    let mut happenings = vec![Happening::Done(Box::new(Done {
+        attempt: Some(call.task.attempt),
+        took: Some(scene.now.since(attempt.began).0),
+        input: input_of(call, &mut contents),
+        ..Done::plain(Arc::clone(&call.step), Kept::new(result, &mut contents))
+    }))];
+    happenings.extend(wrong.map(|message| gave_up(step, &message)));
     Seen {
         settle,
-        happenings: vec![happening],
+        happenings,
         contents,
     }
 }
@@ -146,6 +142,7 @@ fn failed(
     call: &Call,
     failure: &Failure,
 ) -> Seen {
+    let maybe = still_maybe(state, attempt.step, claimed(call));
     let settle = claimed(call).then(|| Settlement {
         outcome: semel_ledger::Outcome::Failed,
         result: Some(failure_json(failure).into()),
@@ -153,9 +150,20 @@ fn failed(
     });
     Seen {
         settle,
-        happenings: after_failure(scene, state, attempt, call.task.attempt, failure),
+        happenings: after_failure(scene, state, attempt, call.task.attempt, failure, maybe),
         contents: Vec::new(),
     }
+}
+
+/// Whether the step may have happened although its last attempt did nothing. A claim that was granted
+/// says that earlier attempts were settled, unless the file wants them repeated unsettled.
+fn still_maybe(state: &State, step: &Step, claimed: bool) -> bool {
+    let known = state.steps.get(step.id.it.as_str());
+    let repeats = step
+        .on_unknown
+        .as_ref()
+        .is_some_and(|rule| rule.it == OnUnknown::Retry);
+    known.is_some_and(|known| known.maybe) && (repeats || !claimed)
 }
 
 /// Tries again, gives up, or asks, by class and policy.
@@ -165,6 +173,7 @@ fn after_failure(
     attempt: &Attempt<'_>,
     number: u32,
     failure: &Failure,
+    maybe: bool,
 ) -> Vec<Happening> {
     let step = attempt.step;
     let policy = policy(scene.flow, step);
@@ -190,6 +199,7 @@ fn after_failure(
         message: failure.message.as_str().into(),
         at: attempt.began,
         again_at,
+        maybe,
     }));
     if again_at.is_some() {
         return vec![failed];
@@ -205,10 +215,7 @@ fn after_failure(
             why: message.into(),
             effect: None,
         },
-        GiveUp::Ask | GiveUp::Fail => Happening::GaveUp {
-            step: name,
-            message: message.into(),
-        },
+        GiveUp::Ask | GiveUp::Fail => gave_up(step, &message),
     };
     vec![failed, last]
 }
@@ -234,9 +241,10 @@ fn lost(
             answer: None,
         };
         let number = call.task.attempt;
+        let maybe = !matches!(call.task.class, Class::Pure | Class::Read);
         return Seen {
             settle: None,
-            happenings: after_failure(scene, state, attempt, number, &failure),
+            happenings: after_failure(scene, state, attempt, number, &failure, maybe),
             contents: Vec::new(),
         };
     }

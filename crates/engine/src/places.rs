@@ -6,16 +6,25 @@ use semel_flow::model::{Action, Block, Flow, Step};
 
 use crate::state::{Phase, State};
 
-/// The step of that id, wherever it stands.
+/// The step of that id, wherever it stands; the undo of a step has an id, too.
 #[must_use]
 pub fn find<'f>(flow: &'f Flow, id: &str) -> Option<&'f Step> {
     find_in(&flow.steps, id).or_else(|| find_in(&flow.on_failure, id))
+}
+
+/// The step of that id, if it can be taken back. What is done because of a failure never is.
+#[must_use]
+pub fn undoable<'f>(flow: &'f Flow, id: &str) -> Option<&'f Step> {
+    find_in(&flow.steps, id).filter(|step| step.undo.is_some())
 }
 
 fn find_in<'f>(block: &'f Block, id: &str) -> Option<&'f Step> {
     block.iter().find_map(|step| {
         if step.id.it == id {
             return Some(step);
+        }
+        if let Some(undo) = step.undo.as_deref().filter(|undo| undo.id.it == id) {
+            return Some(undo);
         }
         inner(step).find_map(|block| find_in(block, id))
     })

@@ -74,6 +74,7 @@ impl Engine {
             steps,
             hash,
             reuse,
+            own: folded.state.own,
             opening: folded.state.opening,
         })
     }
@@ -113,6 +114,7 @@ impl Engine {
             hash,
             reuse,
             opening,
+            own,
             ..
         } = plan;
         let key = Key::from_parts(&["again", &run.id.text(), &hash])?;
@@ -147,7 +149,7 @@ impl Engine {
             once: Some(once),
             latest: None,
             otherwise: None,
-            run: new.with(again_opening(&opening, by, run.id, reuse)),
+            run: new.with(again_opening(&opening, by, run.id, reuse, &own)),
         })
     }
 }
@@ -190,11 +192,13 @@ impl Planner<'_> {
         let was = places::find(&self.before.flow, id);
         let same = was.is_some_and(|was| self.before.written(was) == self.after.written(step));
         let is_effect = step.class().has_effect();
+        let undone = was.is_some_and(|was| is_undone(was, self.state));
         let (what, why, effect) = match self.state.phase(id) {
-            Some(Phase::Done(_)) if same => {
+            Some(Phase::Done(_)) if same && !undone => {
                 (What::Reuse, "done in the run before".to_owned(), None)
             }
             _ if is_effect => self.effect(step).await?,
+            Some(Phase::Done(_)) if undone => (What::Execute, "it was taken back".to_owned(), None),
             Some(Phase::Done(_)) => {
                 let why = "the step has changed, and a repeat is harmless".to_owned();
                 (What::Execute, why, None)
@@ -210,11 +214,8 @@ impl Planner<'_> {
             }
             _ => (What::Execute, "not done yet".to_owned(), None),
         };
-        if what == What::Reuse
-            && let Some(Phase::Done(result)) = self.state.phase(id)
-        {
-            self.reuse
-                .push((places::name(step), Kept::Is(result.clone())));
+        if what == What::Reuse {
+            self.take_over(step);
         }
         self.steps.push(Planned {
             step: id.into(),
@@ -225,6 +226,19 @@ impl Planner<'_> {
         });
         let enters = !matches!(step.action, Action::ForEach(_));
         Ok(enters && what != What::Reuse)
+    }
+
+    /// The recorded result stands, with those of the steps inside.
+    fn take_over(&mut self, step: &Step) {
+        if let Some(result) = self.state.result(&step.id.it) {
+            let result = Kept::Is(result.clone());
+            self.reuse.push((places::name(step), result));
+        }
+        if !matches!(step.action, Action::ForEach(_)) {
+            for inner in places::inner(step).flatten() {
+                self.take_over(inner);
+            }
+        }
     }
 
     /// What the ledger knows of a step's effect.
@@ -261,6 +275,15 @@ impl Planner<'_> {
     }
 }
 
+/// Whether a step that was done, or one inside it, was taken back.
+fn is_undone(step: &Step, state: &State) -> bool {
+    let mut undo = step.undo.iter();
+    undo.any(|undo| state.result(&undo.id.it).is_some())
+        || places::inner(step)
+            .flatten()
+            .any(|inner| is_undone(inner, state))
+}
+
 fn judge(
     record: Option<&semel_store::Record>,
     mine: Fingerprint,
@@ -285,7 +308,12 @@ fn judge(
             format!("done by {by} with another input under the same key"),
         ),
         EffectState::Done => (What::Reuse, format!("done by {by}")),
-        EffectState::Undone => (What::Blocked, "it was done and taken back".to_owned()),
+        EffectState::Undone => (
+            What::Blocked,
+            format!(
+                "done by {by} and taken back: this key is used up; to do it again on purpose, give the step another key"
+            ),
+        ),
         EffectState::Claimed => (What::Blocked, format!("{by} is at it")),
         EffectState::Unknown | EffectState::Review => {
             (What::Ask, format!("nobody knows whether {by} did it"))

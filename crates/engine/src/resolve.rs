@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use semel_act::Task;
 use semel_flow::Value;
-use semel_flow::expr::{EvalError, KeyFault};
-use semel_flow::model::{Act, Action, Class, Flow, OnUnknown, Step};
+use semel_flow::expr::{EvalError, KeyFault, Template};
+use semel_flow::model::{Act, Action, Class, Flow, Kind, OnUnknown, Step};
 use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{EffectId, Fingerprint, Key, KeyError, Millis, Scope};
 
@@ -76,6 +76,14 @@ pub enum ResolveError {
         /// Why.
         source: JsonError,
     },
+    /// The key of a value is no key.
+    #[error("kv.{form}: {source}")]
+    KvKey {
+        /// Where it stands.
+        form: &'static str,
+        /// Why.
+        source: KeyFault,
+    },
 }
 
 /// The identity of a step's effect.
@@ -87,7 +95,7 @@ pub fn effect_id(flow: &Flow, step: &Step, names: &RunNames<'_>) -> Result<Effec
         Some(template) => template
             .key(names)
             .map_err(|source| ResolveError::Key { source })?,
-        None => default_key(names, &step.id.it)?,
+        None => default_key(names, step.takes_back().unwrap_or(&step.id.it))?,
     };
     let scope = match &step.scope {
         Some(scope) => Scope::new(&scope.it),
@@ -110,7 +118,8 @@ fn default_key(names: &RunNames<'_>, step: &str) -> Result<Key, ResolveError> {
 #[must_use]
 pub fn step_name(step: &Step, effect: Option<&EffectId>) -> Value {
     let key = effect.map_or(Value::Null, |effect| Value::text(effect.key.as_str()));
-    Value::map([("id", Value::text(&step.id.it)), ("key", key)])
+    let id = step.takes_back().unwrap_or(&step.id.it);
+    Value::map([("id", Value::text(id)), ("key", key)])
 }
 
 /// One call of a step: its own act, or the `create` of an `ensure`.
@@ -124,15 +133,41 @@ pub fn call(
     names: &RunNames<'_>,
     attempt: u32,
 ) -> Result<Call, ResolveError> {
+    made(flow, step, act, names, (attempt, step.class().has_effect()))
+}
+
+/// The call that a step made, or may have made, with the effect that the ledger is told of it,
+/// whatever its class.
+///
+/// # Errors
+/// [`ResolveError`] if anything in it has no value.
+pub fn filed(
+    flow: &Flow,
+    step: &Step,
+    act: &Arc<Act>,
+    names: &RunNames<'_>,
+    attempt: u32,
+) -> Result<Call, ResolveError> {
+    made(flow, step, act, names, (attempt, true))
+}
+
+fn made(
+    flow: &Flow,
+    step: &Step,
+    act: &Arc<Act>,
+    names: &RunNames<'_>,
+    (attempt, has_effect): (u32, bool),
+) -> Result<Call, ResolveError> {
     let class = step.class();
-    let effect = class
-        .has_effect()
+    // An undo names what it takes back, even if the ledger keeps nothing of the undo itself.
+    let id = (has_effect || step.takes_back().is_some())
         .then(|| effect_id(flow, step, names))
         .transpose()?;
-    let more = [("step", step_name(step, effect.as_ref()))];
+    let more = [("step", step_name(step, id.as_ref()))];
     let names = names.with(&more);
     let input = render(act, &names)?;
-    let key = effect.as_ref().map(|effect| effect.key.clone());
+    let effect = id.filter(|_| has_effect);
+    let key = effect.as_ref().map(|effect| sent_key(step, &effect.key));
     let scope = effect.as_ref().map(|effect| effect.scope.clone());
     let effect = effect
         .map(|id| effect_of(flow, step, act, id, &names))
@@ -155,12 +190,49 @@ pub fn call(
     })
 }
 
+/// The key that the destination is told. A destination that dedupes must not take an undo for
+/// what it takes back.
+fn sent_key(step: &Step, key: &Key) -> Key {
+    if step.takes_back().is_none() {
+        return key.clone();
+    }
+    let mut parts: Vec<String> = key.parts().collect();
+    parts.push("undo".to_owned());
+    let hash = blake3::hash(key.as_str().as_bytes()).to_hex();
+    let short = || Key::from_parts(&[&hash[..32], "undo"]);
+    Key::from_parts(&parts)
+        .or_else(|_| short())
+        .unwrap_or_else(|_| key.clone())
+}
+
 fn render(act: &Act, names: &RunNames<'_>) -> Result<Value, ResolveError> {
+    let key = kv_key(act, names)?;
     let input = act.input.render(names);
-    input.map_err(|source| ResolveError::Eval {
+    let input = input.map_err(|source| ResolveError::Eval {
         field: "input",
         source,
-    })
+    })?;
+    Ok(with_key(input, key))
+}
+
+/// The key of a `kv`, made like any other: what is put into it is escaped.
+fn kv_key(act: &Act, names: &RunNames<'_>) -> Result<Option<(&'static str, Key)>, ResolveError> {
+    let Some((form, template)) = act.kv_form().filter(|_| act.kind == Kind::Kv) else {
+        return Ok(None);
+    };
+    let key = template.key(names);
+    let key = key.map_err(|source| ResolveError::KvKey { form, source })?;
+    Ok(Some((form, key)))
+}
+
+fn with_key(input: Value, key: Option<(&'static str, Key)>) -> Value {
+    match (input, key) {
+        (Value::Map(mut members), Some((form, key))) => {
+            Arc::make_mut(&mut members).insert(form.into(), Value::text(key.as_str()));
+            Value::Map(members)
+        }
+        (input, _) => input,
+    }
 }
 
 fn effect_of(
@@ -175,6 +247,12 @@ fn effect_of(
         field: "input",
         source,
     })?;
+    let moving = |(_, key): (_, &Template)| key.exprs().any(|expr| expr.volatile);
+    let stable = if act.kv_form().is_some_and(moving) {
+        stable
+    } else {
+        with_key(stable, kv_key(act, names)?)
+    };
     let input = stable
         .to_canonical()
         .map_err(|source| ResolveError::Json { source })?;

@@ -364,7 +364,15 @@ pub fn again_opening(
     by: &str,
     of: RunId,
     reuse: Vec<(Arc<str>, Kept)>,
+    own: &[Arc<str>],
 ) -> Opening {
+    let reused = |id: &&Arc<str>| reuse.iter().any(|(step, _)| step == *id);
+    let own = own.iter().filter(reused).cloned().collect();
+    let earlier = before.again.iter().flat_map(|again| {
+        let first = std::iter::once(&again.of);
+        first.chain(&again.earlier).cloned()
+    });
+    let earlier = earlier.collect();
     Opening {
         by: Origin::Rerun,
         from: Some(by.into()),
@@ -372,6 +380,8 @@ pub fn again_opening(
         again: Some(Again {
             of: of.text().into(),
             reuse,
+            own,
+            earlier,
         }),
         ..before.clone()
     }

@@ -3,6 +3,8 @@
 //! Owns [`State::apply`], the only code that changes a run's state. Pure: the same happenings in the
 //! same order give the same state, whether they come from this process or from a journal.
 
+mod doubt;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,6 +24,10 @@ pub struct State {
     pub failure: Option<(Arc<str>, Box<str>)>,
     /// Who asked it to end.
     pub cancelled: Option<Box<str>>,
+    /// Whoever cancelled it wants what is done taken back.
+    pub undo: bool,
+    /// The steps that this run did itself, in the order in which they became done.
+    pub own: Vec<Arc<str>>,
     /// A `stop` was reached, and what it says.
     pub stopped: Option<Box<str>>,
     /// How it ended.
@@ -41,6 +47,10 @@ pub struct StepState {
     pub attempts: u32,
     /// When the first attempt that is on record began.
     pub first_at: Option<Time>,
+    /// An attempt that no claim tells of is under way, or was when its node died.
+    pub begun: bool,
+    /// An attempt of this run may have happened, and nobody has said whether it did.
+    pub maybe: bool,
 }
 
 /// A claim that was asked for.
@@ -140,11 +150,14 @@ impl State {
             )
         };
         let steps = reuse.iter().map(done).collect();
+        let own = opening.again.as_ref().map(|again| again.own.clone());
         State {
             opening,
             steps,
             failure: None,
             cancelled: None,
+            undo: false,
+            own: own.unwrap_or_default(),
             stopped: None,
             ended: None,
             rests: false,
@@ -172,7 +185,10 @@ impl State {
         self.rests = rests(happening);
         match happening {
             Happening::Opened(_) | Happening::Woken => {}
-            Happening::Cancelled { by } => self.cancelled = Some(by.clone()),
+            Happening::Cancelled { by, undo } => {
+                self.cancelled = Some(by.clone());
+                self.undo = *undo;
+            }
             Happening::Stopped { step, message } => {
                 self.set(step, Phase::Done(Value::Null));
                 self.stopped = Some(message.clone());
@@ -180,7 +196,8 @@ impl State {
             Happening::Ended { how, why } => self.ended = Some((*how, why.clone())),
             Happening::GaveUp { step, message } => {
                 self.set(step, Phase::GaveUp);
-                if self.failure.is_none() {
+                // After a `stop` the run is over as far as the file goes.
+                if self.failure.is_none() && self.stopped.is_none() {
                     self.failure = Some((Arc::clone(step), message.clone()));
                 }
             }
@@ -208,8 +225,15 @@ impl State {
                 self.attempted(step, *attempt, None);
             }
             Happening::Done(done) => {
-                let Done { step, result, .. } = &**done;
+                let Done {
+                    step, result, how, ..
+                } = &**done;
+                if self.is_own(step, how) {
+                    self.own.retain(|known| known != step);
+                    self.own.push(Arc::clone(step));
+                }
                 self.set(step, Phase::Done(result.value()));
+                self.doubt(step, false, false);
             }
             Happening::Failed(failed) => self.failed(failed),
             Happening::Lost {
@@ -226,6 +250,8 @@ impl State {
                 };
                 self.set(step, phase);
                 self.attempted(step, *attempt, Some(*at));
+                let maybe = *attempt > 0 || self.steps.get(step).is_some_and(|s| s.maybe);
+                self.doubt(step, false, maybe);
             }
             Happening::Probed {
                 step,
@@ -236,10 +262,12 @@ impl State {
             Happening::Busy { step, until, since } => {
                 let (until, since) = (*until, *since);
                 self.set(step, Phase::Busy { until, since });
+                self.not_sent(step);
             }
             Happening::Parked { step, why, effect } => {
                 let (why, effect) = (why.clone(), effect.clone());
                 self.set(step, Phase::Parked { why, effect });
+                self.not_sent(step);
             }
             Happening::Resumed { step, .. } => self.set(step, Phase::Resumed),
             Happening::Spawned(spawned) => {
@@ -260,6 +288,11 @@ impl State {
             }
             Happening::Emitted(emitted) => {
                 self.set(&emitted.step, Phase::Emitted(emitted.clone()));
+            }
+            Happening::Begun { step } => self.begin(step),
+            Happening::NotDone { step } => {
+                self.set(step, Phase::GaveUp);
+                self.doubt(step, false, false);
             }
             _ => {}
         }
@@ -293,6 +326,7 @@ impl State {
         let at = failed.again_at.unwrap_or(Time::NEVER);
         self.set(&failed.step, Phase::Ready { at });
         self.attempted(&failed.step, failed.attempt, Some(failed.at));
+        self.doubt(&failed.step, false, failed.maybe);
     }
 
     fn probed(
@@ -333,6 +367,8 @@ impl StepState {
             phase,
             attempts: 0,
             first_at: None,
+            begun: false,
+            maybe: false,
         }
     }
 }

@@ -15,8 +15,10 @@ mod ending;
 mod events;
 mod fetch;
 mod inspect;
+mod kv;
 mod locks;
 mod settling;
+mod undo;
 mod waits;
 
 use std::collections::HashSet;
@@ -124,6 +126,9 @@ impl Active {
 
     /// Folds in what became true; it is written with the next commit.
     pub(crate) fn note(&mut self, happening: Happening) {
+        if let Happening::Done(done) = &happening {
+            self.journal.changes.extend(self.taken_back_by(&done.step));
+        }
         self.state.apply(&happening);
         self.journal.pending.push(happening);
     }
@@ -132,7 +137,7 @@ impl Active {
     pub(crate) fn read(&mut self, mail: &[Mail]) {
         for note in load::notes(mail) {
             match note {
-                Note::Cancel { by } => self.note(Happening::Cancelled { by }),
+                Note::Cancel { by, undo } => self.note(Happening::Cancelled { by, undo }),
                 Note::Resume { by, note } => self.resume(&by, note.as_deref()),
                 // Whoever loaded the run may have seen it already.
                 Note::Child { step } if self.waits_at(&step) => {
@@ -296,6 +301,8 @@ impl Active {
                 Move::Unlock { step, grant } => self.unlock(&step, &grant),
                 Move::Spawn { step } => self.spawn(inner, &step).await?,
                 Move::Collect { step } => self.collect(inner, &step).await?,
+                Move::Settle { step, effect } => self.find_out(inner, &step, effect).await?,
+                Move::Kv { call, asked } => self.kv(inner, &call, asked).await?,
                 Move::End { how, why, held } => return self.end(inner, how, why, &held).await,
                 Move::Listen { step, until } => self.listen(inner, &step, until).await?,
                 Move::Expire { step } => self.expire(inner, &step).await?,

@@ -2,6 +2,9 @@
 //!
 //! Histories are made by the engine's own decisions with outcomes drawn at random.
 
+mod back;
+mod rows;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -9,8 +12,7 @@ use proptest::prelude::*;
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_engine::decide::{Decision, Move, Scene, decide};
 use semel_engine::journal::{
-    self, Done, Emitted, Ending, Happening, Headers, Kept, Opening, Origin, Spawned, Waits,
-    WaitsFor,
+    self, Done, Emitted, Ending, Happening, Kept, Spawned, Waits, WaitsFor,
 };
 use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
@@ -22,6 +24,8 @@ use semel_flow::model::{Class, Flow};
 use semel_flow::{Value, read};
 use semel_ledger::{Fence, Millis, Time};
 
+use rows::{folded, opening};
+
 const FLOW: &str = "
 name: all
 on: manual
@@ -32,17 +36,20 @@ steps:
   - id: maybe
     if: steps.start.result.n > 3
     http: {post: 'http://w/maybe'}
+    undo: {http: {post: 'http://w/maybe/undo'}}
   - id: found
     ensure:
       find: {http: {get: 'http://w/find'}, found: body.yes, result: body.id}
       create: {http: {post: 'http://w/create'}}
       settle: 2s
+    undo: {http: {delete: 'http://w/create'}}
   - id: which
     switch:
       - if: event.n > 2
         steps:
           - id: keyed
             http: {post: 'http://w/keyed', idempotency: {header: Idempotency-Key, window: 1h}}
+            undo: {http: {post: 'http://w/keyed/undo', idempotency: {header: Idempotency-Key, window: 1h}}}
       - else:
           - id: inside
             lock:
@@ -57,8 +64,10 @@ steps:
         - id: left
           http: {post: 'http://w/left'}
           lookup: {http: {get: 'http://w/left'}, found: body.yes, settle: 1s}
+          undo: {http: {post: 'http://w/left/undo'}}
       right:
         - {id: right, http: {get: 'http://w/right'}}
+        - {id: put, http: {put: 'http://w/put'}, undo: {http: {delete: 'http://w/put'}}}
         - {id: shown, set: {x: '${{ steps.right.result }}'}}
   - id: each
     for_each: '[1, 2, 3]'
@@ -174,14 +183,27 @@ impl Life<'_> {
             self.done(posted, Value::Int(1));
         }
         if self.draw(30) == 7 {
-            self.commit(&[Happening::Cancelled { by: "ada".into() }]);
+            let undo = self.draw(2) == 0;
+            let by = "ada".into();
+            self.commit(&[Happening::Cancelled { by, undo }]);
         }
     }
 
     fn carry_out(&mut self, next: Move) {
+        if let Move::Perform(call) | Move::Claim(call) = &next {
+            self.assert_backwards(&call.step);
+        }
         match next {
             Move::Perform(call) => {
                 assert_ne!(call.task.class, Class::Guarded, "performed without a claim");
+                if self.undoable(&call.step) {
+                    let step = Arc::clone(&call.step);
+                    self.commit(&[Happening::Begun { step }]);
+                    // Its node dies.
+                    if self.draw(8) == 1 {
+                        return;
+                    }
+                }
                 self.act(&call);
             }
             Move::Update(call) => self.act(&call),
@@ -231,6 +253,8 @@ impl Life<'_> {
             }
             Move::Unlock { step, .. } | Move::Collect { step } => self.done(step, Value::Null),
             Move::Spawn { step } => self.spawn(step),
+            Move::Settle { step, .. } => self.find_out(step),
+            Move::Kv { call, .. } => self.done(Arc::clone(&call.step), Value::Null),
             Move::End { .. } => unreachable!("ended before"),
             Move::Listen { step, until } => {
                 let what = WaitsFor::Event;
@@ -338,33 +362,6 @@ fn failed(class: FailureClass) -> Outcome {
     })
 }
 
-fn opening(n: i64) -> Opening {
-    Opening {
-        by: Origin::Manual,
-        event: Kept::Is(Value::map([("id", Value::Int(1)), ("n", Value::Int(n))])),
-        at: Time(0),
-        from: None,
-        raw: None,
-        headers: Headers::new(),
-        within: None,
-        again: None,
-    }
-}
-
-fn folded(rows: &[Box<str>]) -> State {
-    let mut state: Option<State> = None;
-    for (at, row) in rows.iter().enumerate() {
-        for happening in journal::read(u32::try_from(at).expect("few"), row).expect("own row") {
-            match (&mut state, happening) {
-                (None, Happening::Opened(opening)) => state = Some(State::opened(*opening)),
-                (Some(state), happening) => state.apply(&happening),
-                (None, other) => panic!("{other:?} before the opening"),
-            }
-        }
-    }
-    state.expect("an opening")
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -396,5 +393,6 @@ proptest! {
         let (how, _) = folded(&life.rows).ended.expect("over");
         // Whoever is cancelled says so; nobody ends as done over a failure.
         prop_assert!(how != Ending::Done || life.state.failure.is_none());
+        life.assert_all_back(how);
     }
 }

@@ -20,6 +20,7 @@ mod secrets;
 mod table;
 mod trace;
 mod types;
+mod undo;
 mod visit;
 mod volatile;
 mod waits;
@@ -58,6 +59,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
     each_step(flow, &flow.steps, &mut found);
     each_step(flow, &flow.on_failure, &mut found);
     found.extend(order::check_order(flow, &index));
+    found.extend(undo::check_undo(flow));
     once_each(&mut found);
     found
 }

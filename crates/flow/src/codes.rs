@@ -49,6 +49,7 @@ codes! {
     C013 "a step is taken for more harmless than it is"
     C014 "a header that cannot be used"
     C015 "an event that could not be found"
+    C018 "an `undo` that is not reached"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"

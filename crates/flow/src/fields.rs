@@ -8,6 +8,7 @@ mod email;
 mod exec;
 mod flow;
 mod http;
+mod kv;
 mod notify;
 mod sql;
 mod ssh;
@@ -21,6 +22,7 @@ pub use email::{ATTACHMENT, EMAIL};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
+pub use kv::{KV, KV_FORMS};
 pub use notify::{NOTIFY, SLACK};
 pub use sql::{INSERT, SQL, UPDATE, UPSERT};
 pub use ssh::SSH;
@@ -40,6 +42,8 @@ pub struct Object {
     pub fields: &'static [Field],
     /// Exactly one of these must be there.
     pub exactly_one: &'static [&'static str],
+    /// At least one of these must be there.
+    pub at_least_one: &'static [&'static str],
     /// Of each of these groups, no two may be there.
     pub at_most_one: &'static [&'static [&'static str]],
     /// Fields that have a meaning only beside another: first the field, then what it needs.
@@ -142,6 +146,8 @@ pub enum Is {
     Statuses,
     /// Parts of a multipart body.
     Parts,
+    /// A list of objects, or an expression that gives it.
+    Objects(&'static Object),
     /// An object.
     Object(&'static Object),
     /// An object, or its one main field by itself.
@@ -161,6 +167,8 @@ pub enum Is {
     Branches,
     /// The cases of a `switch`.
     Cases,
+    /// A number, or `${{ }}`.
+    Number,
 }
 
 impl Object {
@@ -203,6 +211,7 @@ impl Is {
             Is::Texts | Is::Pairs => "names and text with `${{ }}`".to_owned(),
             Is::Statuses => "a list of HTTP statuses from 200 to 599".to_owned(),
             Is::Parts => "a list of parts".to_owned(),
+            Is::Objects(object) => format!("a list, each with the fields of {}", object.name),
             Is::Object(object) => format!("the fields of {}", object.name),
             Is::Short { long, main } => format!("`{main}`, or the fields of {}", long.name),
             Is::Triggers => "a trigger or a list of them".to_owned(),
@@ -210,13 +219,14 @@ impl Is {
             Is::Steps => "a list of steps".to_owned(),
             Is::Branches => "names and lists of steps".to_owned(),
             Is::Cases => "a list of cases".to_owned(),
+            Is::Number => "a number, or `${{ }}`".to_owned(),
         }
     }
 }
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 43] {
+pub fn all() -> [&'static Object; 44] {
     [
         &FLOW,
         &OVERLAP,
@@ -246,6 +256,7 @@ pub fn all() -> [&'static Object; 43] {
         &SLACK,
         &EXEC,
         &SSH,
+        &KV,
         &ENSURE,
         &FIND,
         &MADE,
@@ -288,6 +299,7 @@ const fn object(name: &'static str, fields: &'static [Field]) -> Object {
         name,
         fields,
         exactly_one: &[],
+        at_least_one: &[],
         at_most_one: &[],
         needs: &[],
         within: None,

@@ -121,13 +121,19 @@ fn of_object(object: &Object) -> Value {
         let one = object.exactly_one.iter();
         schema["oneOf"] = one.map(|name| json!({ "required": [name] })).collect();
     }
+    if !object.at_least_one.is_empty() {
+        let some = object.at_least_one.iter();
+        schema["anyOf"] = some.map(|name| json!({ "required": [name] })).collect();
+    }
     let pairs = object.at_most_one.iter().flat_map(|group| pairs(group));
     let both: Vec<_> = pairs.map(|pair| json!({ "required": pair })).collect();
     if !both.is_empty() {
         schema["not"] = json!({ "anyOf": both });
     }
-    for (name, other) in object.needs {
-        schema["dependencies"][name] = json!([other]);
+    for (name, _) in object.needs {
+        let needed = object.needs.iter().filter(|(needs, _)| needs == name);
+        let needed: Vec<_> = needed.map(|(_, other)| *other).collect();
+        schema["dependencies"][name] = json!(needed);
     }
     schema
 }
@@ -165,6 +171,7 @@ fn of_type(is: Is) -> Value {
         Is::Secrets => json!({ "type": "array", "items": reference("secret"), "minItems": 1 }),
         Is::HookPath => text(r"^/hooks/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*$"),
         Is::Cron => text(r"^\s*\S+(\s+\S+){4}\s*$"),
+        Is::Number => json!({ "type": ["number", "string"] }),
         Is::Tree => json!({}),
         Is::Trees => json!({ "type": "object" }),
         Is::Exprs => json!({
@@ -177,6 +184,10 @@ fn of_type(is: Is) -> Value {
             "anyOf": [reference("scalar"), { "type": "array" }]
         })),
         Is::Object(object) => reference(&slug(object)),
+        Is::Objects(object) => {
+            let item = json!({ "anyOf": [reference(&slug(object)), text(r"\$\{\{")] });
+            json!({ "anyOf": [text(r"\$\{\{"), { "type": "array", "items": item }] })
+        }
         Is::Steps => reference("steps"),
         Is::Branches => members(&reference("steps")),
         Is::Nothing => json!({ "type": ["null", "object"], "maxProperties": 0 }),

@@ -9,9 +9,11 @@
 mod differ;
 mod number;
 mod reader;
+mod sum;
 
 pub use differ::differences;
 pub use reader::{Fault, MAX_DEPTH};
+pub use sum::sum;
 
 /// A JSON value in its one canonical spelling.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

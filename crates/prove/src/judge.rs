@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use semel_engine::places;
 use semel_flow::model::{Class, OnUnknown};
+use semel_store::run::RunState;
 
 use crate::schedule::{Family, Schedule};
 use crate::sim::Seen;
@@ -24,6 +25,8 @@ pub enum Verdict {
     Once,
     /// The flow says that what nobody knows is taken as done, and it was not.
     Skipped,
+    /// Not at all: a destination said no, and the run has failed.
+    Failed,
     /// Not at all, and a person is asked.
     Parked,
     /// Not at all, and nobody is asked.
@@ -88,6 +91,8 @@ type Cell = (Arc<str>, Family);
 
 /// What the start of a run is called.
 pub const RUN: &str = "(run)";
+/// What is kept under keys.
+const KEPT: &str = "(kv)";
 
 /// Judges tries of one flow.
 pub(crate) struct Judge<'a> {
@@ -102,6 +107,9 @@ impl<'a> Judge<'a> {
             steps: vec![(RUN.into(), Class::Guarded)],
             ..Proof::default()
         };
+        if !plain.kept.is_empty() {
+            proof.steps.push((KEPT.into(), Class::Keyed));
+        }
         for (at, place) in stage.places.iter().enumerate() {
             if is_judged(place.role, place.class) {
                 let in_case = place.role == Role::Undo
@@ -130,6 +138,9 @@ impl<'a> Judge<'a> {
             return;
         };
         self.enter((RUN.into(), family), self.runs(seen), schedule, seen);
+        if !self.plain.kept.is_empty() {
+            self.enter((KEPT.into(), family), self.kept(seen), schedule, seen);
+        }
         for (at, place) in self.stage.places.iter().enumerate() {
             if is_judged(place.role, place.class) {
                 let cell = (place.name(), family);
@@ -144,6 +155,60 @@ impl<'a> Judge<'a> {
         *tries += 1;
         if !verdict.is_good() {
             self.keep(cell, verdict, schedule, seen);
+        }
+    }
+
+    /// What was done and is to be taken back is taken back, once.
+    fn undone(&self, at: usize, seen: &Seen) -> Verdict {
+        let (own, saw) = (&self.stage.places[at], seen.counts[at]);
+        let places = self.stage.places.iter().zip(&seen.counts);
+        let done = places.filter(|(place, _)| place.step == own.step && place.role == Role::Main);
+        let done: usize = done.map(|(_, count)| count).sum();
+        if own.class.has_effect() && saw > done {
+            return Verdict::Twice(saw - done);
+        }
+        if saw < done && has_failed(seen) && !own.in_loop {
+            return if seen.asks {
+                Verdict::Parked
+            } else {
+                Verdict::Missing
+            };
+        }
+        if saw == 0 {
+            Verdict::Unreached
+        } else {
+            Verdict::Once
+        }
+    }
+
+    /// How often something may be done that is done only when something goes wrong.
+    fn most_in_case(&self, at: usize) -> usize {
+        let own = &self.stage.places[at];
+        let places = self.stage.places.iter().zip(&self.plain.counts);
+        let same = places.filter(|(place, _)| place.step == own.step && place.role == Role::Main);
+        let most = same.map(|(_, count)| *count).max().unwrap_or(0);
+        most.max(self.stage.events().len())
+    }
+
+    /// What is kept under keys is what it is when nothing goes wrong.
+    fn kept(&self, seen: &Seen) -> Verdict {
+        let differs = |(one, other): (&(String, String), &(String, String))| one != other;
+        if seen.kept == self.plain.kept {
+            Verdict::Once
+        } else if seen.kept.len() == self.plain.kept.len() && !seen.asks && !seen.refused {
+            Verdict::Twice(
+                seen.kept
+                    .iter()
+                    .zip(&self.plain.kept)
+                    .filter(|it| differs(*it))
+                    .count(),
+            )
+        } else if seen.asks {
+            Verdict::Parked
+        } else if seen.refused {
+            Verdict::Failed
+        } else {
+            Verdict::Missing
         }
     }
 
@@ -183,13 +248,12 @@ impl<'a> Judge<'a> {
         if seen.stuck {
             return Verdict::Missing;
         }
+        if self.stage.places[at].role == Role::Undo {
+            return self.undone(at, seen);
+        }
         let (due, saw) = (self.plain.counts[at], seen.counts[at]);
         // What is done only when something goes wrong may be done once for each event.
-        let most = if due == 0 {
-            self.stage.events().len()
-        } else {
-            due
-        };
+        let most = if due == 0 { self.most_in_case(at) } else { due };
         if saw > most {
             return Verdict::Twice(saw - most);
         }
@@ -203,6 +267,9 @@ impl<'a> Judge<'a> {
         if seen.asks {
             return Verdict::Parked;
         }
+        if seen.refused && has_failed(seen) {
+            return Verdict::Failed;
+        }
         let step = places::find(self.stage.flow(), &self.stage.places[at].step);
         let skips = step.and_then(|step| step.on_unknown.as_ref());
         if skips.is_some_and(|rule| rule.it == OnUnknown::Skip) {
@@ -214,5 +281,10 @@ impl<'a> Judge<'a> {
 
 /// Whether a repeat of it would be seen.
 fn is_judged(role: Role, class: Class) -> bool {
-    matches!(role, Role::Main | Role::Undo) && class.has_effect()
+    role == Role::Undo || (role == Role::Main && class.has_effect())
+}
+
+fn has_failed(seen: &Seen) -> bool {
+    let over = |state: RunState| matches!(state, RunState::Failed | RunState::Undone);
+    seen.states.iter().any(|(state, _)| over(*state))
 }

@@ -20,16 +20,19 @@ pub enum Family {
     Lost,
     /// A node is taken for dead, is not, and wakes up later.
     Late,
+    /// A destination says no.
+    Refused,
 }
 
 impl Family {
     /// All, in the order of the report.
-    pub const ALL: [Family; 5] = [
+    pub const ALL: [Family; 6] = [
         Family::Twice,
         Family::Crash,
         Family::Power,
         Family::Lost,
         Family::Late,
+        Family::Refused,
     ];
 
     /// The word for it, the same everywhere.
@@ -41,6 +44,7 @@ impl Family {
             Family::Power => "power",
             Family::Lost => "lost",
             Family::Late => "late",
+            Family::Refused => "refused",
         }
     }
 }
@@ -73,10 +77,12 @@ pub enum What {
     Wrong,
     /// At a call: it happens, and the node is overtaken before it hears.
     Late,
+    /// At a call: the destination says no, and does nothing.
+    Refused,
 }
 
 impl What {
-    const ALL: [(What, &'static str); 11] = [
+    const ALL: [(What, &'static str); 12] = [
         (What::Resend, "resend"),
         (What::Crash { power: false }, "crash"),
         (What::Crash { power: true }, "power"),
@@ -88,6 +94,7 @@ impl What {
         (What::LostRequest, "lost-request"),
         (What::Wrong, "wrong"),
         (What::Late, "late"),
+        (What::Refused, "refused"),
     ];
 
     /// The family it belongs to.
@@ -104,6 +111,7 @@ impl What {
             }
             What::LostAnswer | What::LostRequest | What::Wrong => Family::Lost,
             What::Late => Family::Late,
+            What::Refused => Family::Refused,
         }
     }
 

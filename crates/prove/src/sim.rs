@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use semel_flow::Value;
 use semel_ledger::Millis;
+use semel_store::kv::KvFilter;
 use semel_store::run::{Run, RunFilter, RunId, RunState};
 use semel_store::{Clock, Location, Options, Store};
 use tokio::sync::oneshot;
 
 use crate::conductor::{Conductor, Point, Signal};
 use crate::node::{Node, Refused, Stopwatch, deploy};
-use crate::schedule::{Delivery, Schedule};
+use crate::schedule::{Delivery, Schedule, What};
 use crate::stage::Stage;
 use crate::world::{Line, World};
 
@@ -38,6 +39,10 @@ pub(crate) struct Seen {
     pub(crate) counts: Vec<usize>,
     /// Where the runs stand, without those of items.
     pub(crate) states: Vec<(RunState, Box<str>)>,
+    /// What is kept under keys.
+    pub(crate) kept: Vec<(String, String)>,
+    /// A destination said no.
+    pub(crate) refused: bool,
     /// A person is asked, about one of the runs or of their items.
     pub(crate) asks: bool,
     pub(crate) points: Vec<Point>,
@@ -96,6 +101,7 @@ struct Sim<'a> {
     zombies: Vec<(Node, oneshot::Sender<()>)>,
     /// Those that woke up; what they still do is refused.
     woken: Vec<Node>,
+    refused: bool,
     stuck: bool,
 }
 
@@ -127,6 +133,7 @@ impl<'a> Sim<'a> {
             node,
             zombies: Vec::new(),
             woken: Vec::new(),
+            refused: schedule.faults.iter().any(|it| it.what == What::Refused),
             stuck: false,
         })
     }
@@ -302,12 +309,20 @@ impl<'a> Sim<'a> {
             open.extend(self.runs(Some(run.id)).await?);
         }
         let state = |run: Run| (run.state, run.why);
+        let filter = KvFilter {
+            limit: RUNS,
+            ..KvFilter::default()
+        };
+        let kept = self.root.kv_list(&filter).await?.items.into_iter();
+        let kept = kept.map(|it| (it.key.as_str().to_owned(), it.value.as_str().to_owned()));
         self.node.kill();
         self.woken.iter_mut().for_each(Node::kill);
         Ok(Seen {
             counts: self.world.counts(),
             states: runs.into_iter().map(state).collect(),
+            kept: kept.collect(),
             asks,
+            refused: self.refused,
             points: self.conductor.points(),
             fired: self.conductor.fired(),
             lines: self.world.lines(),

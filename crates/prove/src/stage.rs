@@ -37,6 +37,8 @@ pub(crate) struct Place {
     pub(crate) role: Role,
     pub(crate) class: Class,
     pub(crate) kind: Kind,
+    /// An item's run does it, and takes back only what itself has done.
+    pub(crate) in_loop: bool,
     /// What is read of its answer.
     pub(crate) answer: Shape,
 }
@@ -74,6 +76,7 @@ impl Stage {
         let mut places = Finder {
             flow,
             reads: &all,
+            loops: 0,
             found: Vec::new(),
         };
         places.flow();
@@ -130,6 +133,7 @@ pub fn step<'f>(flow: &'f Flow, name: &str) -> Option<&'f Step> {
 struct Finder<'f> {
     flow: &'f Flow,
     reads: &'f [Read],
+    loops: usize,
     found: Vec<((usize, usize), Place)>,
 }
 
@@ -149,7 +153,10 @@ impl Finder<'_> {
     fn block(&mut self, block: &Block) {
         for step in block {
             self.step(step);
+            let items = usize::from(matches!(step.action, Action::ForEach(_)));
+            self.loops += items;
             places::inner(step).for_each(|inner| self.block(inner));
+            self.loops -= items;
         }
     }
 
@@ -177,8 +184,10 @@ impl Finder<'_> {
             let answer = self.answer(&[Some(&probe.found), probe.result.as_ref()]);
             self.put(id, Role::Question, &probe.act, Class::Read, answer);
         }
-        if let Some(undo) = &step.undo {
-            self.put(id, Role::Undo, undo, undo.class(), Shape::default());
+        if let Some(undo) = &step.undo
+            && let Action::Act(act) = &undo.action
+        {
+            self.put(id, Role::Undo, act, undo.class(), Shape::default());
         }
     }
 
@@ -216,11 +225,16 @@ impl Finder<'_> {
     }
 
     fn put(&mut self, step: &str, role: Role, act: &Act, class: Class, answer: Shape) {
+        // A value is written in the commit that records it: there is no destination to see it twice.
+        if act.kind == Kind::Kv {
+            return;
+        }
         let place = Place {
             step: step.into(),
             role,
             class,
             kind: act.kind,
+            in_loop: self.loops > 0,
             answer,
         };
         self.found.push(((act.span.start, act.span.end), place));

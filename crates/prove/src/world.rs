@@ -101,6 +101,10 @@ impl World {
             return self.conductor.die(life, power).await;
         }
         trace.sent();
+        if trouble == Some(What::Refused) {
+            self.tell(format!("{step}: the destination says no"));
+            return failed(FailureClass::Refused, "the destination says no");
+        }
         if place.class == Class::Read {
             return self.asked(place, task, trouble, life).await;
         }

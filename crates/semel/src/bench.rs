@@ -12,10 +12,13 @@ mod flowing;
 mod flows;
 mod growth;
 mod http;
+mod items;
 mod ledger;
 mod load;
 mod report;
 mod server;
+mod sql;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -55,6 +58,8 @@ pub(crate) struct Plan {
     pub(crate) time: Duration,
     /// Sizes of the ledger at which claims are measured.
     pub(crate) entries: Vec<u64>,
+    /// How many items one run goes over.
+    pub(crate) items: u64,
 }
 
 /// Removes the bench's own folder, however the run ends.
@@ -100,7 +105,7 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
         operations: u64::MAX,
     };
     let kinds = 3 + 2 * Work::ALL.len() + 2 * flows::Flowing::ALL.len();
-    let steps = 1 + plan.callers.len() * kinds + plan.entries.len();
+    let steps = 4 + plan.callers.len() * kinds + plan.entries.len();
     let progress = ProgressBar::new(steps as u64);
     progress.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
     let mut bench = Bench {
@@ -155,6 +160,9 @@ impl Bench {
         };
         let through_http = self.through_http(comparable).await?;
         let flows = self.flows().await?;
+        let sql = self.sql().await?;
+        let for_each = self.items().await?;
+        let writes = self.writes().await?;
         let growth = self.growth().await?;
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION"),
@@ -171,6 +179,9 @@ impl Bench {
             through_store,
             through_http,
             flows,
+            sql,
+            for_each,
+            writes,
             growth,
             aims: Vec::new(),
         };
@@ -284,6 +295,17 @@ impl Bench {
         let callers = &self.plan.callers;
         let each = |work| callers.iter().map(move |callers| (work, *callers));
         Work::ALL.into_iter().flat_map(each).collect()
+    }
+
+    async fn sql(&self) -> anyhow::Result<Vec<sql::SqlLine>> {
+        if matches!(self.plan.through, Through::Store | Through::Http) {
+            return Ok(Vec::new());
+        }
+        self.say("sql");
+        let place = sql::Place::new(self.plan.postgres.as_deref(), self.directory()).await?;
+        let lines = place.measure(self.bounds).await?;
+        place.clean_up().await?;
+        Ok(lines)
     }
 
     async fn growth(&mut self) -> anyhow::Result<Vec<growth::Grown>> {

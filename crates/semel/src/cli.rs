@@ -17,6 +17,7 @@ mod effect;
 mod explain;
 mod flows;
 mod graph;
+mod kv;
 mod ledger;
 mod once;
 mod prove;
@@ -107,6 +108,7 @@ pub(crate) enum Verb {
     Ledger(ledger::Ledger),
     Receipts(receipts::Receipts),
     Secrets(secrets::Secrets),
+    Kv(kv::Kv),
     Tokens(tokens::Tokens),
     Backup(backup::Backup),
     Restore(restore::Restore),
@@ -204,6 +206,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Ledger(verb) => verb.run(&context).await,
         Verb::Receipts(verb) => verb.run(&context).await,
         Verb::Secrets(verb) => verb.run(&context).await,
+        Verb::Kv(verb) => verb.run(&context).await,
         Verb::Tokens(verb) => verb.run(&context).await,
         Verb::Backup(verb) => verb.run(&context),
         Verb::Restore(verb) => verb.run(&context).await,

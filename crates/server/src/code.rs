@@ -70,6 +70,7 @@ codes! {
     BlobMissing = "blob_missing", NOT_FOUND, "There is no such blob";
     TokenMissing = "token_missing", NOT_FOUND, "There is no such token";
     SecretMissing = "secret_missing", NOT_FOUND, "There is no such secret";
+    ValueMissing = "value_missing", NOT_FOUND, "There is no such value";
     FlowMissing = "flow_missing", NOT_FOUND, "There is no such flow";
     ReleaseMissing = "release_missing", NOT_FOUND, "There is no such release";
     RunMissing = "run_missing", NOT_FOUND, "There is no such run";
@@ -88,6 +89,7 @@ codes! {
     RunInner = "run_inner", CONFLICT, "The run belongs to another one";
     RunUnreadable = "run_unreadable", CONFLICT, "The run cannot be read";
     PlanChanged = "plan_changed", CONFLICT, "The plan is no longer true";
+    ValueChanged = "value_changed", CONFLICT, "Something else is under the key";
     RotationRefused = "rotation_refused", CONFLICT, "No key can be changed to";
     HookNotReady = "hook_not_ready", SERVICE_UNAVAILABLE, "The hook is not ready";
     SigningUnavailable = "signing_unavailable", SERVICE_UNAVAILABLE, "Nothing can be signed here";

@@ -59,6 +59,8 @@ pub struct Deployed {
     pub status: DeployStatus,
     /// Warnings and notes.
     pub diagnostics: Vec<Diagnostic>,
+    /// The names of secrets that it uses and that are not there.
+    pub missing_secrets: Vec<String>,
 }
 
 /// Done keys that would no longer be found.
@@ -147,11 +149,13 @@ pub async fn deploy(
         return Err(DeployError::Invalid { diagnostics });
     };
     let release = release_of(source);
+    let missing_secrets = missing_secrets(app, &flow).await?;
     let deployed = |status| Deployed {
         flow: flow.name.it.clone(),
         release,
         status,
         diagnostics: diagnostics.clone(),
+        missing_secrets: missing_secrets.clone(),
     };
     let _deploying = app.deploying.lock().await;
     let known = app.store.release(release).await?;
@@ -273,6 +277,20 @@ fn check_paths(live: &Live, flow: &Flow) -> Result<(), DeployError> {
         }
     }
     Ok(())
+}
+
+/// The names of secrets that a flow uses and that are not here. Where no server runs nothing is
+/// missing yet: the environment that counts is that of the server to come.
+pub(crate) async fn missing_secrets(app: &App, flow: &Flow) -> Result<Vec<String>, StoreError> {
+    if app.settings.trusted {
+        return Ok(Vec::new());
+    }
+    let (sealed, environment) = (app.store.secrets().await?, app.vault.environment());
+    let is_there = |name: &String| {
+        environment.get(name).is_some() || sealed.iter().any(|it| *it.name == **name)
+    };
+    let needed = semel_flow::check::secrets(flow).into_iter();
+    Ok(needed.filter(|name| !is_there(name)).collect())
 }
 
 /// What is done by the live release and would not be found by the new one.

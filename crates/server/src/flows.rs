@@ -131,6 +131,7 @@ pub(crate) async fn deploy(
         .text("flow", &deployed.flow)
         .text("release", &release_text(deployed.release));
     examine::write_diagnostics(&mut out, &source, &deployed.diagnostics);
+    out.texts("missing_secrets", deployed.missing_secrets);
     Ok(out.respond(StatusCode::OK))
 }
 
@@ -204,12 +205,17 @@ pub(crate) async fn check(
         (Some(before), Some(flow)) => deploy::abandoned(&app.store, &before.flow, flow).await?,
         _ => Vec::new(),
     };
+    let missing = match &flow {
+        Some(flow) => deploy::missing_secrets(&app, flow).await?,
+        None => Vec::new(),
+    };
     let mut out = Object::new();
     let name = flow.as_ref().map(|flow| flow.name.it.as_str());
     out.text_or_null("flow", name)
         .text("release", &release_text(deploy::release_of(&source)));
     examine::write_diagnostics(&mut out, &source, &diagnostics);
     examine::write_abandoned(&mut out, &abandoned);
+    out.texts("missing_secrets", missing);
     match &flow {
         Some(flow) => examine::write_steps(&mut out, flow),
         None => {

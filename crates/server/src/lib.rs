@@ -1,7 +1,7 @@
 //! Semel over HTTP.
 //!
 //! Owns the front door (`hooks`), the endpoints of flows, runs, guard, once, ledger, receipts, blobs,
-//! tokens and secrets (which it seals: `vault`), who may call them, how a request is read and how a mistake is explained, the
+//! tokens, secrets (which it seals: `vault`) and values under keys, who may call them, how a request is read and how a mistake is explained, the
 //! accept loop and when the background duties run. Leaves what a claim means to `semel-ledger`, its
 //! durability to `semel-store` and what becomes of a run to `semel-engine`; knows no SQL.
 //!
@@ -31,6 +31,7 @@ mod health;
 mod hooks;
 mod idle;
 mod import;
+mod kv;
 mod ledger;
 mod metrics;
 mod once;

@@ -204,10 +204,13 @@ impl Found {
             all.filter(|(_, it)| it.record.state_at(now) == state)
                 .count()
         };
-        let done = in_state(EffectState::Done);
+        let undone = in_state(EffectState::Undone);
+        // What was taken back was done.
+        let done = in_state(EffectState::Done) + undone;
         let open = in_state(EffectState::Unknown) + in_state(EffectState::Review);
-        out.text("answer", &answer(done, open, resends + blocked))
+        out.text("answer", &answer(done, undone, open, resends + blocked))
             .number("done", done as u64)
+            .number("undone", undone as u64)
             .number("unknown", open as u64)
             .number("events_blocked", resends)
             .number("effects_blocked", blocked);
@@ -232,11 +235,16 @@ impl Found {
 }
 
 /// The answer in one line. It promises no more than the ledger knows.
-fn answer(done: usize, open: usize, blocked: u64) -> String {
+fn answer(done: usize, undone: usize, open: usize, blocked: u64) -> String {
     let effects = match done {
         0 => "nothing was done".to_owned(),
         1 => "1 effect was done, once".to_owned(),
         done => format!("{done} effects were done, each once"),
+    };
+    let back = match undone {
+        0 => String::new(),
+        1 => "; 1 of them was taken back".to_owned(),
+        undone => format!("; {undone} of them were taken back"),
     };
     let unknown = match open {
         0 => String::new(),
@@ -248,7 +256,7 @@ fn answer(done: usize, open: usize, blocked: u64) -> String {
         1 => "1 repeat was blocked".to_owned(),
         blocked => format!("{blocked} repeats were blocked"),
     };
-    format!("{effects}{unknown}; {repeats}")
+    format!("{effects}{back}{unknown}; {repeats}")
 }
 
 #[cfg(test)]
@@ -257,17 +265,25 @@ mod tests {
 
     #[test]
     fn the_answer_says_what_is_known_and_no_more() {
-        for (done, open, blocked, text) in [
-            (0, 0, 0, "nothing was done; no repeat was asked for"),
-            (1, 0, 1, "1 effect was done, once; 1 repeat was blocked"),
+        for (done, undone, open, blocked, text) in [
+            (0, 0, 0, 0, "nothing was done; no repeat was asked for"),
+            (1, 0, 0, 1, "1 effect was done, once; 1 repeat was blocked"),
+            (
+                3,
+                1,
+                0,
+                0,
+                "3 effects were done, each once; 1 of them was taken back; no repeat was asked for",
+            ),
             (
                 2,
+                0,
                 1,
                 5,
                 "2 effects were done, each once; of 1 nobody knows whether it happened; 5 repeats were blocked",
             ),
         ] {
-            assert_eq!(answer(done, open, blocked), text);
+            assert_eq!(answer(done, undone, open, blocked), text);
         }
     }
 }

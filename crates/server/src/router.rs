@@ -23,7 +23,7 @@ use crate::hooks::receive;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
-    blobs, callbacks, decide, flows, guard, health, import, ledger, once, proof, receipts,
+    blobs, callbacks, decide, flows, guard, health, import, kv, ledger, once, proof, receipts,
     releases, runs, secrets, settle, tokens, trigger,
 };
 
@@ -61,9 +61,11 @@ const fn route(access: Access, path: &'static str, methods: &'static [&'static s
 
 /// Where events come in.
 const HOOKS: &str = "/hooks/{*path}";
+/// The parts of a key are the segments.
+const KV: &str = "/v1/kv/{*key}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 41] = [
+pub const ROUTES: [Route; 43] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
@@ -103,6 +105,8 @@ pub const ROUTES: [Route; 41] = [
     route(Access::Token, "/v1/secrets", &["get"]),
     route(Access::Token, "/v1/secrets/rotate", &["post"]),
     route(Access::Token, "/v1/secrets/{name}", &["put", "delete"]),
+    route(Access::Token, "/v1/kv", &["get"]),
+    route(Access::Token, KV, &["get", "put", "delete"]),
     route(Access::Local, "/metrics", &["get"]),
     route(Access::Open, "/healthz", &["get"]),
     route(Access::Open, "/readyz", &["get"]),
@@ -148,6 +152,8 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/secrets" => get(secrets::list),
         "/v1/secrets/rotate" => post(secrets::rotate),
         "/v1/secrets/{name}" => put(secrets::set).delete(secrets::remove),
+        "/v1/kv" => get(kv::list),
+        KV => get(kv::get).put(kv::put).delete(kv::remove),
         "/healthz" => get(health::alive),
         "/readyz" => get(health::ready),
         "/openapi.json" => get(health::openapi),

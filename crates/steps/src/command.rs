@@ -5,6 +5,10 @@
 //! machine can read those.
 
 mod answer;
+#[cfg(test)]
+#[path = "../tests/shared/corpus.rs"]
+#[allow(dead_code, reason = "databases have theirs in the same place")]
+pub(crate) mod corpus;
 mod fields;
 #[cfg(test)]
 pub(crate) mod testing;

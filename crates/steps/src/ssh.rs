@@ -1,13 +1,14 @@
 //! `ssh`: one command on another machine, and what its end says about the effect.
 //!
 //! Owns the talk with the remote side; the protocol is the system's own `ssh`. Addresses are judged
-//! by the outgoing rules and handed to it, unless the operator gives it a configuration of theirs.
+//! by the outgoing rules and handed to it, unless a configuration of the operator's leads to the host.
 //!
 //! The invariant: nothing is run before we say so. What is sent first only greets us and waits
 //! ([`script`]); [`Trace::sent`] comes before our word to go on. So a connection that fails before
 //! it had no effect, and one that is lost after it may have.
 
 mod client;
+mod configured;
 mod judge;
 mod plan;
 mod script;
@@ -40,8 +41,8 @@ pub struct SshSettings {
     pub known_hosts: Option<PathBuf>,
     /// The socket of an agent, for steps without an identity.
     pub agent: Option<PathBuf>,
-    /// A configuration for `ssh`, such as for jump hosts. It then says where a host is, and the
-    /// outgoing rules are not asked.
+    /// A configuration for `ssh`, such as for jump hosts. For the hosts that it leads to, it says
+    /// where they are, and the outgoing rules are not asked.
     pub config: Option<PathBuf>,
 }
 
@@ -102,8 +103,16 @@ impl Ssh {
 
     /// Where the host is; `None` leaves it to the operator's configuration.
     async fn addresses(&self, plan: &Plan, by: Instant) -> Result<Vec<Option<IpAddr>>, Outcome> {
-        if self.settings.config.is_some() {
-            return Ok(vec![None]);
+        if let Some(config) = &self.settings.config {
+            match configured::leads(&self.settings, config, plan, by).await {
+                Some(true) => return Ok(vec![None]),
+                Some(false) => {}
+                None => {
+                    let message = "the configuration of `ssh` cannot be read; see ssh.config";
+                    let message = message.to_owned();
+                    return Err(command::failed(FailureClass::NeverSent, message));
+                }
+            }
         }
         let found = timeout_at(by, permitted(&self.rules, &plan.host, plan.port)).await;
         match found {

@@ -3,6 +3,7 @@
 use semel_ledger::json::Canonical;
 use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Time, Verdict};
 
+use crate::kv::{KvChange, KvDone};
 use crate::listen::Listen;
 use crate::node::{Membership, NodeChange, NodeState};
 use crate::receipt::{Receipt, ReceiptId};
@@ -78,6 +79,13 @@ pub enum Change {
         /// What they are told.
         note: Box<str>,
     },
+    /// One operation on the value of a key, with the effect that stands for it.
+    Kv(Box<KvChange>),
+    /// Forget up to so many values that have expired.
+    SweepKv {
+        /// How many at most.
+        limit: u32,
+    },
 }
 
 impl From<EffectChange> for Change {
@@ -92,6 +100,7 @@ impl Change {
         match self {
             Change::Effect(change) => Some(change),
             Change::Start(start) => start.once.as_ref(),
+            Change::Kv(change) => change.once.as_ref(),
             _ => None,
         }
     }
@@ -162,7 +171,7 @@ pub enum Answer {
     Mailed(bool),
     /// To [`Change::Take`]: the runs, oldest wake first.
     Taken(Vec<RunId>),
-    /// To [`Change::Free`] and [`Change::Forget`]: how many runs.
+    /// To [`Change::Free`] and [`Change::Forget`]: how many runs; to [`Change::SweepKv`]: how many values.
     Counted(usize),
     /// To [`Change::Release`]: whether anything changed.
     Released(bool),
@@ -172,6 +181,8 @@ pub enum Answer {
     Listens(bool),
     /// To [`Change::Tell`]: who was told, in order.
     Told(Vec<RunId>),
+    /// To [`Change::Kv`].
+    Kv(Box<KvDone>),
     /// It is written.
     Written,
 }

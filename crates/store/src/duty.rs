@@ -271,6 +271,16 @@ impl Store {
         Ok(SweptRuns { next, seen, swept })
     }
 
+    /// Forgets one bite of values that have expired; gives how many. If that is [`BITE`], there may be
+    /// more.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn sweep_kv_bite(&self) -> Result<usize, StoreError> {
+        let limit = u32::try_from(BITE).unwrap_or(u32::MAX);
+        self.counted(Change::SweepKv { limit }).await
+    }
+
     async fn counted(&self, change: Change) -> Result<usize, StoreError> {
         match self.commit(vec![change]).await?.pop() {
             Some(Answer::Counted(count)) => Ok(count),

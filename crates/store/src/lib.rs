@@ -16,6 +16,7 @@ pub mod duty;
 pub mod error;
 pub mod gate;
 pub mod group;
+pub mod kv;
 pub mod listen;
 pub mod lock;
 pub mod memory;

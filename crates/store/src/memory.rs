@@ -8,6 +8,7 @@
     reason = "all backends have the same methods, and the others wait"
 )]
 
+mod kv;
 mod lanes;
 mod listeners;
 mod reads;
@@ -24,6 +25,7 @@ use semel_ledger::Time;
 use crate::blob::BlobRef;
 use crate::change::{Answer, Answered, Change, EffectChange};
 use crate::error::StoreError;
+use crate::kv::KvEntry;
 use crate::node::{Membership, NODE_LEASE, NodeChange, NodeState};
 use crate::receipt::{Receipt, hour_of};
 use crate::record::{Advanced, Record, Turn, Write, advance};
@@ -58,6 +60,8 @@ struct World {
     runs: Runs,
     releases: Releases,
     cursors: HashMap<Box<str>, Box<str>>,
+    /// By the text of its key.
+    kv: BTreeMap<Box<str>, KvEntry>,
     closed: bool,
 }
 
@@ -137,6 +141,8 @@ impl World {
                 Answer::Written
             }
             Change::Tell { place, note } => Answer::Told(self.runs.tell(place, &note, now)),
+            Change::Kv(change) => Answer::Kv(Box::new(self.operate(*change, now))),
+            Change::SweepKv { limit } => Answer::Counted(self.sweep_kv(limit, now)),
         }
     }
 

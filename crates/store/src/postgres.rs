@@ -26,6 +26,7 @@ mod connect;
 mod effects;
 mod fault;
 mod ground;
+mod kv;
 mod listeners;
 mod loader;
 mod migrate;

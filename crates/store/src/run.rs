@@ -14,6 +14,7 @@ mod release;
 use semel_ledger::{Key, Time};
 
 use crate::change::{Answered, EffectChange};
+use crate::kv::KvPut;
 
 pub(crate) use begin::{Beginning, Place, REPLACED};
 pub use name::{ReleaseId, RunId, RunState};
@@ -134,6 +135,8 @@ pub struct Advance {
     pub row: Option<Box<str>>,
     /// New large values that the row refers to.
     pub contents: Vec<Vec<u8>>,
+    /// Values that the row tells of: put there if it is written, behind all other changes of the commit.
+    pub puts: Vec<KvPut>,
     /// Mail up to this position has been read and goes.
     pub read_mail: Option<i64>,
     /// What becomes of the run.

@@ -13,6 +13,7 @@ mod conditions;
 mod connect;
 mod effects;
 mod failure;
+mod kv;
 mod lanes;
 mod listeners;
 mod mail;

@@ -40,12 +40,15 @@ macro_rules! backend {
 
 mod beside;
 mod engine;
+mod kv;
 mod questions;
 mod random;
 mod receipts;
 mod runs;
+mod written;
 
 pub use random::random_bytes;
+pub use written::Written;
 
 /// One ledger. Cheap to share behind an [`Arc`].
 #[derive(Debug)]
@@ -59,6 +62,7 @@ pub struct Store {
     writing: tokio::sync::Mutex<()>,
     /// What the latest run's name begins with.
     last_run: AtomicU64,
+    tally: written::Tally,
     closed: AtomicBool,
 }
 
@@ -165,11 +169,21 @@ impl Store {
         if let Some(gate) = &self.gate {
             gate.before().await;
         }
+        let written = Written::of(&changes);
         let answers = backend!(self, commit(changes, member));
+        if answers.is_ok() {
+            self.tally.add(written);
+        }
         if let Some(gate) = &self.gate {
             gate.after().await;
         }
         answers
+    }
+
+    /// What was made durable by commits of this process so far.
+    #[must_use]
+    pub fn written(&self) -> Written {
+        self.tally.read()
     }
 
     fn of(
@@ -186,6 +200,7 @@ impl Store {
             waiting: Waiting::default(),
             writing: tokio::sync::Mutex::default(),
             last_run: AtomicU64::new(0),
+            tally: written::Tally::default(),
             closed: AtomicBool::new(false),
         }
     }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use semel_flow::Value;
 use semel_flow::expr::{Expr, Template};
-use semel_flow::model::{Act, Action, Case, Class, Step, Tree};
+use semel_flow::model::{Act, Action, Case, Class, Kind, Step, Tree};
 use semel_ledger::{EffectId, Fence, Key, Millis, Scope};
 use semel_store::run::RunState;
 
 use super::{Decider, Look, Move, wait};
 use crate::journal::{Done, Happening, How, Kept};
+use crate::kv;
 use crate::places;
 use crate::resolve::{self, Call, ResolveError};
 use crate::state::Phase;
@@ -69,6 +70,13 @@ impl Decider<'_, '_> {
         let call = resolve::call(self.scene.flow, step, act, &self.names(&[]), attempt);
         match call {
             Err(error) => self.give_up(step, &error.to_string()),
+            Ok(call) if act.kind == Kind::Kv => match kv::asked(act, &call.task.input) {
+                Ok(asked) => Look::Do(Move::Kv {
+                    call: Box::new(call),
+                    asked,
+                }),
+                Err(message) => self.give_up(step, &message),
+            },
             Ok(call) => match call.task.class {
                 Class::Guarded => Look::Do(Move::Claim(Box::new(call))),
                 Class::Keyed => self.begin_keyed(step, call),

@@ -7,6 +7,7 @@ use semel_ledger::{EffectId, Fence, Time};
 use semel_store::run::RunState;
 
 use crate::journal::Ending;
+use crate::kv::Asked;
 use crate::resolve::Call;
 use crate::state::Grant;
 
@@ -121,6 +122,21 @@ pub enum Move {
     Announce {
         /// Which step.
         step: Arc<str>,
+    },
+    /// The run goes back, and nobody knows whether this step happened: ask the ledger, and if it
+    /// does not know, a person. The step itself is not done any more.
+    Settle {
+        /// Which step.
+        step: Arc<str>,
+        /// Its effect.
+        effect: EffectId,
+    },
+    /// Read or change a value in the store.
+    Kv {
+        /// The step's call.
+        call: Box<Call>,
+        /// What is asked.
+        asked: Asked,
     },
 }
 

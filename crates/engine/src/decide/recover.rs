@@ -112,7 +112,7 @@ impl Decider<'_, '_> {
         }
     }
 
-    fn conclude(&mut self, step: &Step, happened: bool, result: Value) -> Look {
+    pub(super) fn conclude(&mut self, step: &Step, happened: bool, result: Value) -> Look {
         match resolve::effect_id(self.scene.flow, step, &self.names(&[])) {
             Ok(effect) => Look::Do(Move::Conclude {
                 step: places::name(step),

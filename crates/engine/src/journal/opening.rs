@@ -135,4 +135,11 @@ pub struct Again {
     pub of: Box<str>,
     /// Steps whose recorded result stands.
     pub reuse: Vec<(Arc<str>, Kept)>,
+    /// Which of those the runs before did themselves, in the order in which they became done: they
+    /// are this run's to take back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own: Vec<Arc<str>>,
+    /// The runs that the run before did again, the latest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<Box<str>>,
 }

@@ -7,10 +7,11 @@ use semel_flow::Value;
 use semel_flow::model::Step;
 use semel_ledger::{Millis, State as EffectState, Time, Verdict};
 use semel_store::Record;
+use semel_store::run::RunId;
 
-use super::{Attempt, after_failure};
+use super::{Attempt, after_failure, still_maybe};
 use crate::decide::{BUSY_PAUSE, Scene, lookup};
-use crate::journal::{Done, Happening, How, Kept};
+use crate::journal::{Again, Done, Happening, How, Kept};
 use crate::places;
 use crate::state::State;
 
@@ -31,7 +32,12 @@ pub struct Refusal<'a> {
 
 /// What a refused claim means for the step.
 #[must_use]
-pub fn refused(scene: &Scene<'_>, step: &Step, refusal: &Refusal<'_>) -> (Happening, Vec<Vec<u8>>) {
+pub fn refused(
+    scene: &Scene<'_>,
+    state: &State,
+    step: &Step,
+    refusal: &Refusal<'_>,
+) -> (Happening, Vec<Vec<u8>>) {
     let name = places::name(step);
     let mut contents = Vec::new();
     let Refusal {
@@ -42,7 +48,14 @@ pub fn refused(scene: &Scene<'_>, step: &Step, refusal: &Refusal<'_>) -> (Happen
         since,
     } = *refusal;
     let happening = match verdict {
-        Verdict::Done => reused(name, record, text, &mut contents),
+        Verdict::Done => match not_as_done(scene, state, step, record) {
+            Some(why) => Happening::Parked {
+                step: name,
+                why: why.into(),
+                effect: record.map(effect_of),
+            },
+            None => reused(scene, state, name, (record, text), &mut contents),
+        },
         Verdict::Conflict => Happening::Parked {
             step: name,
             why: "this key stood for another input before".into(),
@@ -51,7 +64,7 @@ pub fn refused(scene: &Scene<'_>, step: &Step, refusal: &Refusal<'_>) -> (Happen
         Verdict::Unknown => match lookup(step).filter(|_| !by_rule) {
             Some(_) => Happening::Lost {
                 step: name,
-                attempt: 0,
+                attempt: own_attempt(scene, state, record),
                 message: "an earlier attempt's outcome is unknown".into(),
                 at: record.map_or(scene.now, |record| record.entry.changed_at),
             },
@@ -75,16 +88,62 @@ fn effect_of(record: &Record) -> (Box<str>, Box<str>) {
     (effect.scope.as_str().into(), effect.key.as_str().into())
 }
 
-fn reused(
-    step: Arc<str>,
+/// Whether this run, or one that it does again, is who the ledger names.
+pub(crate) fn is_mine(scene: &Scene<'_>, state: &State, by: &str) -> bool {
+    let before = state.opening.again.as_ref();
+    let earlier = |again: &Again| *again.of == *by || again.earlier.iter().any(|run| **run == *by);
+    *scene.identity.id == *by || before.is_some_and(earlier)
+}
+
+/// The number of a lost attempt, if it is one of this run's; 0 for anybody else's.
+fn own_attempt(scene: &Scene<'_>, state: &State, record: Option<&Record>) -> u32 {
+    let mine = |record: &&Record| {
+        let by = record.by.as_deref();
+        by.is_some_and(|by| is_mine(scene, state, by))
+    };
+    record.filter(mine).map_or(0, |record| record.entry.attempt)
+}
+
+/// Why what the ledger has as done must not be taken as done by this step.
+fn not_as_done(
+    scene: &Scene<'_>,
+    state: &State,
+    step: &Step,
     record: Option<&Record>,
-    text: Option<&str>,
+) -> Option<String> {
+    let record = record?;
+    let by = record.by.as_deref().unwrap_or("an earlier claim");
+    if record.entry.state == EffectState::Undone {
+        return Some(format!(
+            "it was done by {by} and taken back; this key is used up"
+        ));
+    }
+    // An effect is taken back once. What the ledger keeps no effect of can be done again under the
+    // same key, and then an earlier undo says nothing.
+    let of = places::find(scene.flow, step.takes_back()?)?;
+    let others = RunId::parse(by).is_some() && !is_mine(scene, state, by);
+    (others && !of.class().has_effect())
+        .then(|| format!("{by} took it back before, under the same key"))
+}
+
+/// What a done effect of another run, or of this one, means for a step.
+pub(crate) fn reused(
+    scene: &Scene<'_>,
+    state: &State,
+    step: Arc<str>,
+    (record, text): (Option<&Record>, Option<&str>),
     contents: &mut Vec<Vec<u8>>,
 ) -> Happening {
     let value = recorded(text);
     let by = record.and_then(|record| record.by.clone());
+    let by = by.unwrap_or_else(|| "an earlier claim".into());
+    let mine = is_mine(scene, state, &by);
     Happening::Done(Box::new(Done {
-        how: How::Reused(by.unwrap_or_else(|| "an earlier claim".into())),
+        how: if mine {
+            How::TakenOver(by)
+        } else {
+            How::Reused(by)
+        },
         effect: record.map(effect_of),
         ..Done::plain(step, Kept::new(value, contents))
     }))
@@ -123,7 +182,8 @@ pub fn inspected(
         }
         EffectState::Failed => {
             let failure = failure_of(record, text);
-            after_failure(scene, state, attempt, number, &failure)
+            let maybe = still_maybe(state, step, true);
+            after_failure(scene, state, attempt, number, &failure, maybe)
         }
         EffectState::Released => vec![Happening::Resumed {
             step: name,

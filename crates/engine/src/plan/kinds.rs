@@ -64,6 +64,8 @@ pub struct Plan {
     /// Stands for all of it.
     pub hash: String,
     pub(super) reuse: Vec<(Arc<str>, Kept)>,
+    /// The steps that the run before did itself, in order.
+    pub(super) own: Vec<Arc<str>>,
     pub(super) opening: Opening,
 }
 

@@ -50,12 +50,19 @@ pub(crate) struct Came {
 impl Active {
     /// A call that needs no claim: a repeat is harmless, or the destination dedupes it.
     pub(super) async fn perform(&mut self, inner: &Arc<Inner>, call: Call) -> Result<(), Gone> {
+        let begins = self.begins(&call);
+        if begins {
+            let step = Arc::clone(&call.step);
+            self.note(Happening::Begun { step });
+        }
         if call.task.class == Class::Keyed {
             // The record of what led here must be older than the act; what the ledger says of it is
             // asked in the same commit.
             if self.known_to_ledger(inner, &call).await? {
                 return Ok(());
             }
+        } else if begins {
+            self.flush(inner).await?;
         }
         self.begin(inner, call, For::Step, None, None);
         Ok(())

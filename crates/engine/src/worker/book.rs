@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use semel_ledger::Time;
+use semel_store::kv::KvPut;
 use semel_store::node::Membership;
 use semel_store::run::{Advance, Next, RunId, RunState};
 use semel_store::{Answer, Change, StoreError};
@@ -45,6 +46,8 @@ pub(crate) struct Book {
     pub(crate) pending: Vec<Happening>,
     pub(crate) contents: Vec<Vec<u8>>,
     pub(crate) changes: Vec<Change>,
+    /// Values that the row tells of.
+    pub(crate) puts: Vec<KvPut>,
     pub(crate) read_mail: Option<i64>,
     /// Slots of acts whose settlement is among the changes; freed when it is durable.
     pub(crate) slots: Vec<Slot>,
@@ -59,6 +62,7 @@ impl Book {
             pending: Vec::new(),
             contents: Vec::new(),
             changes: Vec::new(),
+            puts: Vec::new(),
             read_mail: None,
             slots: Vec::new(),
         }
@@ -94,6 +98,7 @@ impl Active {
             at: book.rows,
             row,
             contents: std::mem::take(&mut book.contents),
+            puts: std::mem::take(&mut book.puts),
             read_mail: book.read_mail,
             next,
         };

@@ -35,6 +35,7 @@ impl Active {
             Ending::Done => RunState::Done,
             Ending::Failed => RunState::Failed,
             Ending::Cancelled => RunState::Cancelled,
+            Ending::Undone => RunState::Undone,
         };
         let within = self.state.opening.within.as_ref();
         let tell = within.map(|within| {
@@ -63,7 +64,7 @@ impl Active {
         let effect = EffectId::new(Scope::new(&scope).ok()?, key);
         let outcome = match how {
             Ending::Done => Outcome::Done,
-            Ending::Failed | Ending::Cancelled => Outcome::Failed,
+            Ending::Failed | Ending::Cancelled | Ending::Undone => Outcome::Failed,
         };
         let content = Content {
             result: Some(start::started(self.id)),

@@ -314,6 +314,7 @@ impl Active {
             message: failure.message.as_str().into(),
             at: now,
             again_at,
+            maybe: false,
         })));
         match again_at {
             Some(at) => {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use semel_flow::Value;
+use semel_flow::model::Class;
 use semel_ledger::{
     Claim, Command, Decision, Digest, EffectId, Fence, Key, Millis, OnUnknown, Outcome, Owner,
     Scope, Time,
@@ -88,7 +89,10 @@ impl Active {
         call: &Call,
         since: Time,
     ) -> Result<(), Gone> {
-        let message = "it may have been sent, and the destination no longer remembers the key";
+        let message = match call.task.class {
+            Class::Keyed => "it may have been sent, and the destination may have forgotten the key",
+            _ => "it may have been sent, and no answer came",
+        };
         let settlement = Settlement {
             outcome: Outcome::Unknown,
             result: None,
@@ -167,6 +171,19 @@ impl Active {
 
 /// The record of an effect that needed no claim.
 fn done_now(effect: &Effect, remember: Millis, content: Content) -> Change {
+    let once = once(effect, remember, None);
+    EffectChange {
+        content: Content {
+            input: once.content.input,
+            ..content
+        },
+        ..once
+    }
+    .into()
+}
+
+/// Asks whether it is the first time, and records that it is.
+pub(super) fn once(effect: &Effect, remember: Millis, by: Option<Box<str>>) -> EffectChange {
     let claim = Claim {
         fence: fence(),
         owner: Owner::Client,
@@ -180,10 +197,10 @@ fn done_now(effect: &Effect, remember: Millis, content: Content) -> Change {
         command: Command::Once(claim),
         content: Content {
             input: Some(effect.input.clone()),
-            ..content
+            by,
+            ..Content::default()
         },
     }
-    .into()
 }
 
 /// The change that settles a claim.

@@ -310,7 +310,10 @@ steps:
         .expect("first");
     node.done(other).await;
     assert_eq!(node.world.saw("http://w/2"), 0);
-    let cancel = Note::Cancel { by: "ada".into() };
+    let cancel = Note::Cancel {
+        by: "ada".into(),
+        undo: false,
+    };
     assert!(node.engine.tell(first, &cancel).await.expect("told"));
     node.until(first, &[RunState::Cancelled]).await;
     node.done(second).await;

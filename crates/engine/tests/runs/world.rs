@@ -34,6 +34,8 @@ pub(crate) enum Reply {
     LostBefore,
     /// Does it and never answers.
     Hangs,
+    /// Does it, and answers when it is let go.
+    Held,
 }
 
 /// What the world saw.
@@ -42,6 +44,13 @@ pub(crate) struct World {
     seen: Mutex<HashMap<String, u32>>,
     script: Mutex<HashMap<String, VecDeque<Reply>>>,
     pub(crate) hanging: Notify,
+    pub(crate) let_go: Notify,
+    /// Every call: its address, what was sent, and under which key.
+    calls: Mutex<Vec<(String, String, String)>>,
+    /// What was done, in order.
+    done: Mutex<Vec<String>>,
+    /// Called before and after every act.
+    pub(crate) around: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
 }
 
 impl World {
@@ -56,7 +65,37 @@ impl World {
         *self.seen.lock().expect("seen").get(url).unwrap_or(&0)
     }
 
+    /// What was done, in order.
+    pub(crate) fn order(&self) -> Vec<String> {
+        self.done.lock().expect("done").clone()
+    }
+
+    fn calls_of<T>(&self, url: &str, of: impl Fn(&(String, String, String)) -> T) -> Vec<T> {
+        let calls = self.calls.lock().expect("calls");
+        let to = calls.iter().filter(|(to, ..)| to == url);
+        to.map(of).collect()
+    }
+
+    /// What that address was sent.
+    pub(crate) fn sent(&self, url: &str) -> Vec<String> {
+        self.calls_of(url, |(_, sent, _)| sent.clone())
+    }
+
+    /// Under which key it was last asked.
+    pub(crate) fn key(&self, url: &str) -> String {
+        let keys = self.calls_of(url, |(.., key)| key.clone());
+        keys.last().cloned().unwrap_or_default()
+    }
+
+    fn touch(&self) {
+        let around = self.around.lock().expect("around").clone();
+        if let Some(around) = around {
+            around();
+        }
+    }
+
     fn happens(&self, url: &str) {
+        self.done.lock().expect("done").push(url.to_owned());
         *self
             .seen
             .lock()
@@ -67,6 +106,9 @@ impl World {
 
     async fn answer(&self, task: &Task, trace: &dyn Trace) -> Outcome {
         let url = task.input.get("url").expect("a url").shown();
+        let key = task.key.as_ref().map_or("", |key| key.as_str());
+        let call = (url.clone(), task.input.to_json(), key.to_owned());
+        self.calls.lock().expect("calls").push(call);
         let next = {
             let mut script = self.script.lock().expect("script");
             script.get_mut(&url).and_then(VecDeque::pop_front)
@@ -92,6 +134,12 @@ impl World {
                 self.happens(&url);
                 self.hanging.notify_one();
                 std::future::pending().await
+            }
+            Reply::Held => {
+                self.happens(&url);
+                self.hanging.notify_one();
+                self.let_go.notified().await;
+                Outcome::Done(answer(200, "{}"))
             }
         }
     }
@@ -128,7 +176,14 @@ fn lost() -> Outcome {
 
 impl Perform for World {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
-        Box::pin(self.answer(task, trace))
+        Box::pin(async move {
+            self.touch();
+            tokio::task::yield_now().await;
+            let outcome = self.answer(task, trace).await;
+            self.touch();
+            tokio::task::yield_now().await;
+            outcome
+        })
     }
 }
 
@@ -206,10 +261,15 @@ impl Node {
 
     /// Starts a run by an event; `None` if its key had one already.
     pub(crate) async fn start(&self, flow: &str, event: &str) -> Option<RunId> {
+        let id = self.engine.store().new_run_id();
+        self.start_as(id, flow, event).await
+    }
+
+    /// The same, under a name that was known before.
+    pub(crate) async fn start_as(&self, id: RunId, flow: &str, event: &str) -> Option<RunId> {
         let live = self.engine.flows().live();
         let compiled = live.flows.get(flow).expect("a live flow");
         let store = self.engine.store();
-        let id = store.new_run_id();
         let incoming = Incoming {
             compiled,
             id,

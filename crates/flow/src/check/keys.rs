@@ -56,7 +56,7 @@ pub(super) fn check_key<'i, 'f>(
         .filter(|it| it.level == Level::Error)
         .map(|it| it.at)
         .collect();
-    if refused.is_empty() {
+    if refused.is_empty() && role != Role::Kv {
         found.extend(key.sameness());
     }
     found.retain(|it| it.level == Level::Error || !refused.iter().any(|at| at.meets(it.at)));
@@ -89,6 +89,14 @@ pub(super) fn check_own(flow: &Flow) -> Option<Diagnostic> {
 impl Key<'_, '_, '_> {
     /// What is to be said of a source of the key.
     fn source(&self, trace: &Trace) -> Option<Diagnostic> {
+        // Under which name a value is found again is for the flow to know, if it may be shown.
+        let shown = matches!(
+            trace.source,
+            Source::Ai(_) | Source::Secret(_) | Source::TooDeep
+        );
+        if self.role == Role::Kv && !shown {
+            return None;
+        }
         let noun = self.role.noun();
         let harm = self.role.harm();
         Some(match &trace.source {

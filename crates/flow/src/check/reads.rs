@@ -57,8 +57,8 @@ pub fn reads(flow: &Flow) -> Vec<Read> {
             let due = match used {
                 Use::Condition => Due::Truth,
                 Use::List => Due::List,
-                Use::Version => Due::Number,
-                Use::Key(_) | Use::Value => Due::Any,
+                Use::Version | Use::Number => Due::Number,
+                Use::Key(_) | Use::Value | Use::Kept => Due::Any,
             };
             Reader {
                 flow,

@@ -2,7 +2,7 @@
 
 use super::index::blocks;
 use super::policy::{TIMEOUT, longest, retry_of, rounded, window};
-use crate::model::{Action, Block, Class, Flow, OnUnknown, Step, Wait};
+use crate::model::{Action, Block, Class, Flow, Kind, OnUnknown, Step, Wait};
 use crate::written;
 
 /// What there is to know about a step before it runs.
@@ -109,6 +109,9 @@ fn kind(step: &Step) -> &'static str {
 
 fn guard(step: &Step, class: Class) -> String {
     match (&step.action, class) {
+        (Action::Act(act), Class::Keyed) if act.kind == Kind::Kv => {
+            "the ledger, in the commit that writes the value".to_owned()
+        }
         (Action::Ensure(_), _) => "the ledger, and `find`".to_owned(),
         (Action::ForEach(_), _) => "the ledger, item by item".to_owned(),
         (Action::Call { .. }, _) => "the ledger, by the called run's key".to_owned(),
@@ -125,11 +128,16 @@ fn guard(step: &Step, class: Class) -> String {
     }
 }
 
+/// Whether something outside is called: of everything else the outcome is always known.
+fn is_call(step: &Step) -> bool {
+    matches!(&step.action, Action::Act(act) if act.kind != Kind::Kv)
+}
+
 fn on_unknown(step: &Step, class: Class) -> String {
     if matches!(step.action, Action::Ensure(_)) {
         return "found or created again".to_owned();
     }
-    if !matches!(step.action, Action::Act(_)) || class == Class::Pure {
+    if !is_call(step) || class == Class::Pure {
         return "–".to_owned();
     }
     let rule = step.on_unknown.as_ref().map(|rule| rule.it);
@@ -155,7 +163,8 @@ fn on_unknown(step: &Step, class: Class) -> String {
 }
 
 fn retry(flow: &Flow, step: &Step, class: Class) -> String {
-    if !matches!(step.action, Action::Act(_) | Action::Ensure(_)) || class == Class::Pure {
+    let calls = is_call(step) || matches!(step.action, Action::Ensure(_));
+    if !calls || class == Class::Pure {
         return "–".to_owned();
     }
     let policy = retry_of(flow, step);

@@ -50,9 +50,15 @@ pub(super) fn check_types<'f>(
     let mut found = Vec::new();
     types.compared(expr.ast(), &mut found);
     let is = types.of(expr.ast(), 0);
+    if used == Use::Kept && is == Type::Secret {
+        let title = format!("`{}` is {}", expr.source, is.name());
+        let wrong = Diagnostic::error(C008, expr.span, title, "a secret cannot be kept");
+        found.push(wrong.help("write `secrets.NAME` where it is sent"));
+    }
     let (due, fits): (&str, &[Type]) = match used {
-        Use::Value => return found,
+        Use::Value | Use::Kept => return found,
         Use::Condition => ("true or false is due here", &[Type::Bool]),
+        Use::Number => ("a number is due here", &[Type::Whole, Type::Decimal]),
         Use::List => ("a list is due here", &[Type::List, Type::Null]),
         Use::Version => (
             "a whole number or a time is due here",

@@ -3,7 +3,7 @@
 use super::index::{At, Index};
 use crate::diagnostic::Spanned;
 use crate::expr::{Expr, Template};
-use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger, Wait};
+use crate::model::{Act, Action, Block, Flow, Kind, Made, Probe, Step, Tree, Trigger, Wait};
 
 /// Which names there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,10 @@ pub(super) enum Use {
     Key(Role),
     /// Anything will do.
     Value,
+    /// Anything but a secret: it is kept in clear.
+    Kept,
+    /// A number is due.
+    Number,
 }
 
 /// What a key is the identity of.
@@ -66,6 +70,8 @@ pub(super) enum Role {
     Latest,
     /// An item of a fetched list.
     Sync,
+    /// A value in the server's own store.
+    Kv,
 }
 
 /// Where something stands.
@@ -146,13 +152,25 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
     }
 
     fn tree(&mut self, place: &Place<'i, 'f>, tree: &'f Tree) {
+        self.tree_for(place, tree, Use::Value);
+    }
+
+    fn tree_for(&mut self, place: &Place<'i, 'f>, tree: &'f Tree, used: Use) {
         match tree {
             Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
-            Tree::Text(template) => self.template(place, template),
-            Tree::List(items) => items.iter().for_each(|item| self.tree(place, item)),
+            Tree::Text(template) => {
+                for expr in template.exprs() {
+                    self.expr(place, expr, used);
+                }
+            }
+            Tree::List(items) => {
+                for item in items {
+                    self.tree_for(place, item, used);
+                }
+            }
             Tree::Map(members) => {
                 for (_, tree) in members {
-                    self.tree(place, tree);
+                    self.tree_for(place, tree, used);
                 }
             }
         }
@@ -250,7 +268,7 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
         if let Some(lookup) = &step.lookup {
             self.probe(&run, &lookup.probe);
         }
-        if let Some(undo) = &step.undo {
+        if let Some(undo) = step.undo.as_deref().and_then(Step::act) {
             self.act(&asking.seeing(Sees::OwnResult), undo);
         }
         if let Some(result) = &step.result {
@@ -316,7 +334,10 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
     }
 
     fn act(&mut self, place: &Place<'i, 'f>, act: &'f Act) {
-        self.tree(place, &act.input);
+        match act.kv_form().filter(|_| act.kind == Kind::Kv) {
+            Some((_, key)) => self.kv(place, act, key),
+            None => self.tree(place, &act.input),
+        }
         for (name, expr) in &act.exprs {
             let used = if *name == "paging.items" {
                 Use::List
@@ -324,6 +345,16 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
                 Use::Value
             };
             self.expr(&place.seeing(Sees::AnswerOnly), expr, used);
+        }
+    }
+
+    fn kv(&mut self, place: &Place<'i, 'f>, act: &'f Act, key: &'f Template) {
+        self.key(place, key, Role::Kv);
+        let uses = [("to", Use::Kept), ("from", Use::Kept), ("by", Use::Number)];
+        for (name, used) in uses {
+            if let Some(tree) = act.member(name) {
+                self.tree_for(place, tree, used);
+            }
         }
     }
 

@@ -96,7 +96,7 @@ impl Mark {
         if let Some(lookup) = &mut step.lookup {
             self.probe(&mut lookup.probe);
         }
-        step.undo.iter_mut().for_each(|undo| self.act(undo));
+        step.undo.iter_mut().for_each(|undo| self.step(undo));
         match &mut step.action {
             Action::Act(act) => self.act(act),
             Action::Ensure(ensure) => {

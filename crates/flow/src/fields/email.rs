@@ -4,6 +4,7 @@ use super::{Field, Is, Object, STEP, field, object, required};
 
 /// A mail over SMTP.
 pub static EMAIL: Object = Object {
+    at_least_one: &["text", "html"],
     within: Some(&STEP),
     ..object("`email`", &EMAIL_FIELDS)
 };
@@ -31,7 +32,7 @@ static EMAIL_FIELDS: [Field; 11] = [
     field("html", Is::Template, "The mail as HTML."),
     field(
         "attachments",
-        Is::Tree,
+        Is::Objects(&ATTACHMENT),
         "Files to go along: a list of `{name, type, content}` or `{name, type, base64}`.",
     ),
     field(

@@ -5,6 +5,7 @@ use semel_ledger::Millis;
 use super::email::EMAIL;
 use super::exec::EXEC;
 use super::http::HTTP;
+use super::kv::KV;
 use super::notify::NOTIFY;
 use super::sql::SQL;
 use super::ssh::SSH;
@@ -69,7 +70,7 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 17] = [
+static KIND_FIELDS: [Field; 18] = [
     field("http", Is::Object(&HTTP), "A request."),
     field("sql", Is::Object(&SQL), "A statement in a database."),
     field("email", Is::Object(&EMAIL), "A mail."),
@@ -84,6 +85,11 @@ static KIND_FIELDS: [Field; 17] = [
         "A program on the server's machine.",
     ),
     field("ssh", Is::Object(&SSH), "A command on another machine."),
+    field(
+        "kv",
+        Is::Object(&KV),
+        "A value under a key, in the server's own store.",
+    ),
     field(
         "ensure",
         Is::Object(&ENSURE),
@@ -140,7 +146,7 @@ static KIND_FIELDS: [Field; 17] = [
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 3] = ["kv", "ai", "approve"];
+pub const NOT_YET: [&str; 2] = ["ai", "approve"];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {

@@ -142,7 +142,7 @@ fn step_card(run: &str, step: &Step) -> Picture {
         class: Some(step.class()),
         lines,
     });
-    match &step.undo {
+    match step.undo.as_deref().and_then(Step::act) {
         None => card,
         Some(undo) => with_undo(card, &words::act_words(undo)),
     }

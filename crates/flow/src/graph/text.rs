@@ -57,7 +57,7 @@ fn one(out: &mut String, run: &str, step: &Step, first: &str, below: &str) {
         let unknown = words::unknown(step).unwrap_or("");
         let _ = writeln!(out, "{below}     {}; unknown: {unknown}", words.guard);
     }
-    if let Some(undo) = &step.undo {
+    if let Some(undo) = step.undo.as_deref().and_then(Step::act) {
         let _ = writeln!(out, "{below}     ↩ undo {}", words::act_words(undo));
     }
     inside(out, run, step, below);

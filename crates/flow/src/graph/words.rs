@@ -102,6 +102,9 @@ fn plain_words(act: &Act) -> String {
         Kind::Notify => named(&["slack", "discord", "teams", "webhook"]),
         Kind::Exec => first("command"),
         Kind::Ssh => format!("{} {}", text("host"), first("command")),
+        Kind::Kv => act.kv_form().map_or_else(String::new, |(form, key)| {
+            format!("{form} {}", template(key))
+        }),
         Kind::Http | Kind::Other(_) => String::new(),
     }
 }

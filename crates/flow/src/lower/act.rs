@@ -11,6 +11,7 @@ use super::entry::{Entry, Slot};
 use super::text::constant;
 use crate::codes::F015;
 use crate::diagnostic::{Diagnostic, Spanned};
+use crate::expr::Part;
 use crate::fields::{Is, Object};
 use crate::model::{Act, Kind, Tree};
 use crate::yaml::{self, Node};
@@ -59,6 +60,7 @@ impl Lower {
         let text = |text: &str| Some(Tree::Text(constant(text, slot.node.span)));
         match slot.field.is {
             Is::Object(table) => self.members(table, slot),
+            Is::Objects(table) => self.objects(table, slot),
             Is::Short { long, main } => self.short_form(long, main, slot),
             Is::Url => {
                 self.check_address(slot.node);
@@ -90,8 +92,56 @@ impl Lower {
                 Some(Tree::Number(number.to_string()))
             }
             Is::Text => self.literal(slot).and_then(text),
+            Is::Number => self.number(slot),
             _ => Some(self.tree(slot.node)),
         }
+    }
+
+    /// A number as it is written, or one expression that gives one.
+    fn number(&mut self, slot: Slot<'_>) -> Option<Tree> {
+        let tree = match &slot.node.kind {
+            yaml::Kind::Number(_) | yaml::Kind::Text(_) => self.tree(slot.node),
+            _ => Tree::Null,
+        };
+        let fits = match &tree {
+            Tree::Number(_) => true,
+            Tree::Text(template) => matches!(template.parts.as_slice(), [Part::Expr(_)]),
+            _ => false,
+        };
+        if !fits {
+            self.wrong_type(slot);
+        }
+        fits.then_some(tree)
+    }
+
+    /// A list of objects. What an expression gives is for the step to look at.
+    fn objects(&mut self, table: &'static Object, slot: Slot<'_>) -> Option<Tree> {
+        let is_given = |node: &Node| node.scalar().is_some_and(|text| text.contains("${{"));
+        if is_given(slot.node) {
+            return Some(self.tree(slot.node));
+        }
+        let yaml::Kind::List(items) = &slot.node.kind else {
+            self.wrong_type(slot);
+            return None;
+        };
+        let mut several = Vec::with_capacity(items.len());
+        for item in items {
+            if is_given(item) {
+                several.push(self.tree(item));
+                continue;
+            }
+            let name = Spanned {
+                it: slot.name.it.clone(),
+                span: item.span,
+            };
+            let one = Slot {
+                name: &name,
+                node: item,
+                ..slot
+            };
+            several.extend(self.members(table, one));
+        }
+        Some(Tree::List(several))
     }
 
     /// An object, or its one main field by itself: the step sees the object either way.

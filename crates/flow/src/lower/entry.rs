@@ -130,6 +130,17 @@ impl Lower {
             let title = format!("{} lacks one of {}", table.name, one.join(", "));
             self.report(Diagnostic::error(F006, entry.word, title, "one is needed"));
         }
+        let some = table.at_least_one;
+        let slipped = || some.iter().any(|name| self::slipped(entry, name));
+        if !some.is_empty() && !some.iter().any(|name| entry.has(name)) && !slipped() {
+            let title = format!("{} has neither {}", table.name, some.join(" nor "));
+            self.report(Diagnostic::error(
+                F006,
+                entry.word,
+                title,
+                "at least one is needed",
+            ));
+        }
     }
 
     /// A field that must be there.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Lower;
 use super::entry::Entry;
-use crate::codes::{F003, F004, F014};
+use crate::codes::{F003, F004, F014, F018};
 use crate::diagnostic::{Diagnostic, Spanned};
 use crate::fields::{FOR_EACH, Is, KINDS, NOT_YET, STEP};
 use crate::model::{Act, Action, Kind};
@@ -92,6 +92,19 @@ impl Lower {
                 .also(first.span, "the first one")
                 .help("a step does one thing: make it two steps, each with its own id"),
         );
+    }
+
+    /// What became of a value in the server's own store is always known: nothing is asked, awaited or
+    /// repeated.
+    pub(super) fn beside_kv(&mut self, entry: Entry<'_>) {
+        for name in ["effect", "lookup", "on_unknown", "retry", "timeout"] {
+            if let Some(slot) = entry.slot(name) {
+                let title = format!("`{name}` has no meaning beside `kv`");
+                let label = "the value is in the server's own store: it is there or it is not";
+                let found = Diagnostic::error(F018, slot.name.span, title, label);
+                self.report(found.help("leave it out"));
+            }
+        }
     }
 
     /// A kind whose name is taken, but that is not performed yet.

@@ -42,6 +42,9 @@ impl Lower {
         let looping = entry.has("for_each");
         let kind = self.kind_of(entry, looping);
         self.missing(entry);
+        if kind.is_some_and(|(name, ..)| name == "kv") {
+            self.beside_kv(entry);
+        }
         let id = self.id(entry);
         let action = kind.and_then(|(name, keyword, value)| {
             let action = self.action(entry, name, keyword, value);
@@ -49,7 +52,7 @@ impl Lower {
             action.or_else(|| Some(unreadable(name, keyword.span)))
         });
         let action = action.unwrap_or_else(|| unreadable("unknown", entry.word));
-        Some(Step {
+        let mut step = Step {
             id,
             when: self.expr(entry, "if"),
             key: (!looping).then(|| self.template(entry, "key")).flatten(),
@@ -59,11 +62,27 @@ impl Lower {
             on_unknown: self.on_unknown(entry),
             retry: self.retry(entry),
             timeout: self.duration(entry, "timeout"),
-            undo: self.undo(entry),
+            undo: None,
             result: self.expr(entry, "result"),
             action,
             span: node.span,
-        })
+        };
+        let undo = self.undo(entry);
+        step.undo = undo.map(|act| Box::new(step.undone_by(act)));
+        self.scope_of_undo(&step);
+        Some(step)
+    }
+
+    /// The scope of an undo is longer than that of its step.
+    fn scope_of_undo(&mut self, step: &Step) {
+        let scope = step.undo.as_ref().and_then(|undo| undo.scope.as_ref());
+        if let Some(scope) = scope
+            && let Err(error) = Scope::new(&scope.it)
+        {
+            let title = format!("the scope of the undo: {error}");
+            let label = "`/undo` is put behind it";
+            self.report(Diagnostic::error(F012, scope.span, title, label));
+        }
     }
 
     fn id(&mut self, entry: Entry<'_>) -> Spanned<String> {

@@ -1,8 +1,12 @@
 //! What follows from the file without being written there: classes and scopes.
 
+use std::sync::Arc;
+
 use super::Flow;
 use super::step::{Act, Action, Class, Kind, Step, Tree};
-use crate::expr::Part;
+use crate::diagnostic::Spanned;
+use crate::expr::{Part, Template};
+use crate::fields::KV_FORMS;
 
 impl Class {
     /// All classes, from harmless to dangerous.
@@ -33,7 +37,50 @@ impl Class {
     }
 }
 
+/// What the id and the scope of an undo end with; no id in a file has this sign.
+const UNDO: &str = "/undo";
+
 impl Step {
+    /// The step that takes this one back: the same key, scope and id with `/undo` behind, the same
+    /// patience. Its class is that of its own act.
+    #[must_use]
+    pub fn undone_by(&self, act: Arc<Act>) -> Step {
+        let longer = |name: &Spanned<String>| Spanned {
+            it: format!("{}{UNDO}", name.it),
+            span: name.span,
+        };
+        Step {
+            id: longer(&self.id),
+            when: None,
+            key: self.key.clone(),
+            scope: self.scope.as_ref().map(longer),
+            effect: None,
+            lookup: None,
+            on_unknown: None,
+            retry: self.retry,
+            timeout: self.timeout.clone(),
+            undo: None,
+            result: None,
+            span: act.span,
+            action: Action::Act(act),
+        }
+    }
+
+    /// The id of the step that it takes back, if it is an undo.
+    #[must_use]
+    pub fn takes_back(&self) -> Option<&str> {
+        self.id.it.strip_suffix(UNDO)
+    }
+
+    /// Its call to the world, if it is one call.
+    #[must_use]
+    pub fn act(&self) -> Option<&Arc<Act>> {
+        match &self.action {
+            Action::Act(act) => Some(act),
+            _ => None,
+        }
+    }
+
     /// What a repeat of it does: as the author says, else as its kind is.
     #[must_use]
     pub fn class(&self) -> Class {
@@ -59,7 +106,7 @@ impl Step {
 
     /// Whether a name stands for a part of an answer that this step or one of its questions gets.
     fn is_answered_with(&self, name: &str) -> bool {
-        let of = |act: &Act| act.kind.answer_names().contains(&name);
+        let of = |act: &Act| act.answer_names().contains(&name);
         let asked = self.lookup.as_ref().is_some_and(|it| of(&it.probe.act));
         asked
             || match &self.action {
@@ -108,6 +155,7 @@ impl Act {
             // What marks the work on the other side drops repeats for as long as it is there.
             Kind::Ssh if self.is("detach") => Class::Keyed,
             Kind::Other("approve") => Class::Pure,
+            Kind::Kv => self.class_of_kv(),
             Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Other(_) => Class::Guarded,
         }
     }
@@ -122,6 +170,34 @@ impl Act {
             Class::Set
         } else {
             Class::Guarded
+        }
+    }
+
+    /// What depends on what is there is done once by the store, which has the ledger too.
+    fn class_of_kv(&self) -> Class {
+        match self.kv_form().map(|(form, _)| form) {
+            Some("get") => Class::Read,
+            Some("set" | "delete") => Class::Set,
+            _ => Class::Keyed,
+        }
+    }
+
+    /// Of a `kv`: what it does, and its key.
+    #[must_use]
+    pub fn kv_form(&self) -> Option<(&'static str, &Template)> {
+        KV_FORMS.iter().find_map(|form| match self.member(form) {
+            Some(Tree::Text(key)) => Some((*form, key)),
+            _ => None,
+        })
+    }
+
+    /// What expressions over its answer may use.
+    #[must_use]
+    pub fn answer_names(&self) -> &'static [&'static str] {
+        match self.kind {
+            // What is only read, or put there whatever was there, has no before.
+            Kind::Kv if !self.class().has_effect() => &["value"],
+            kind => kind.answer_names(),
         }
     }
 

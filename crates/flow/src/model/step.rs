@@ -41,6 +41,8 @@ pub enum Kind {
     Exec,
     /// A command on another machine.
     Ssh,
+    /// A value under a key, in the server's own store: no call to the world.
+    Kv,
     /// A kind that has its name already, but that this version does not perform; only in flows with
     /// errors, so that later steps may still refer to it.
     Other(&'static str),
@@ -48,13 +50,14 @@ pub enum Kind {
 
 impl Kind {
     /// All that are performed.
-    pub const ALL: [Kind; 6] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Http,
         Kind::Sql,
         Kind::Email,
         Kind::Notify,
         Kind::Exec,
         Kind::Ssh,
+        Kind::Kv,
     ];
 
     /// The word for it, the same everywhere.
@@ -67,6 +70,7 @@ impl Kind {
             Kind::Notify => "notify",
             Kind::Exec => "exec",
             Kind::Ssh => "ssh",
+            Kind::Kv => "kv",
             Kind::Other(name) => name,
         }
     }
@@ -82,6 +86,7 @@ impl Kind {
             Kind::Ssh => &[
                 "status", "signal", "stdout", "stderr", "cut", "state", "key",
             ],
+            Kind::Kv => &["value", "before", "changed"],
         }
     }
 
@@ -113,8 +118,8 @@ pub struct Step {
     pub retry: Option<Retry>,
     /// How long one attempt may take.
     pub timeout: Option<Spanned<Millis>>,
-    /// How to take it back.
-    pub undo: Option<Arc<Act>>,
+    /// How to take it back: a step of its own, see [`Step::undone_by`].
+    pub undo: Option<Box<Step>>,
     /// What later steps see; left out, the whole answer.
     pub result: Option<Expr>,
     /// What is done.

@@ -23,6 +23,12 @@ fn table(object: &Object) -> String {
     if !object.exactly_one.is_empty() {
         lines.push(format!("\nExactly one of {}.", listed(object.exactly_one)));
     }
+    if !object.at_least_one.is_empty() {
+        lines.push(format!(
+            "\nAt least one of {}.",
+            listed(object.at_least_one)
+        ));
+    }
     for group in object.at_most_one {
         lines.push(format!("\nAt most one of {}.", listed(group)));
     }

@@ -15,6 +15,31 @@ pub(super) struct Spelled {
     point: Option<i64>,
 }
 
+impl Spelled {
+    /// A whole number times ten to the `lowest`; its digits with the last one first.
+    pub(super) fn whole(negative: bool, digits: &[u8], lowest: i64) -> Spelled {
+        let digits: Vec<u8> = digits.iter().rev().map(|digit| b'0' + digit).collect();
+        normalise(negative, &digits, digits.len(), Some(lowest))
+    }
+
+    pub(super) fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// The power of ten that its last digit counts.
+    pub(super) fn lowest(&self) -> Option<i64> {
+        Some(self.point? - i64::try_from(self.digits.len()).ok()?)
+    }
+
+    /// Its digits as a whole number of ten to the `lowest`, the last one first.
+    pub(super) fn digits_from(&self, lowest: i64) -> Option<Vec<u8>> {
+        let zeros = usize::try_from(self.lowest()? - lowest).ok()?;
+        let mut digits = vec![0; zeros];
+        digits.extend(self.digits.iter().rev().map(|digit| digit - b'0'));
+        Some(digits)
+    }
+}
+
 /// Scans one number. Gives how many bytes were fine, and the number unless it is malformed there.
 pub(super) fn scan(bytes: &[u8]) -> (usize, Option<Spelled>) {
     let digits_at = |from: usize| {

@@ -199,3 +199,44 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn sums_are_exact() {
+    let read = |text: &str| Canonical::read(text.as_bytes()).expect(text);
+    for (a, b, expected) in [
+        ("1", "2", Some("3")),
+        ("0", "0", Some("0")),
+        ("999", "1", Some("1000")),
+        ("5", "-5", Some("0")),
+        ("3", "-5", Some("-2")),
+        ("-3", "-5", Some("-8")),
+        ("-3", "5", Some("2")),
+        ("0.1", "0.2", Some("0.3")),
+        ("100", "-0.01", Some("99.99")),
+        ("9007199254740993", "1", Some("9007199254740994")),
+        ("9223372036854775807", "1", Some("9223372036854775808")),
+        (
+            "123456789012345678901234567890",
+            "1",
+            Some("1.2345678901234567890123456789100e+29"),
+        ),
+        ("1e-7", "-1e-7", Some("0")),
+        ("9e308", "9e308", None),
+        ("\"1\"", "1", None),
+        ("1", "null", None),
+        ("[1]", "1", None),
+    ] {
+        let expected = expected.map(read);
+        assert_eq!(sum(&read(a), &read(b)), expected, "{a} + {b}");
+        assert_eq!(sum(&read(b), &read(a)), expected, "{b} + {a}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn sums_of_whole_numbers_are_those_of_the_machine(a: i64, b: i64) {
+        let read = |number: i128| Canonical::read(number.to_string().as_bytes()).expect("a number");
+        let both = i128::from(a) + i128::from(b);
+        prop_assert_eq!(sum(&read(a.into()), &read(b.into())), Some(read(both)));
+    }
+}

@@ -28,6 +28,9 @@ pub(crate) fn flow(seed: u64) -> String {
     for _ in 0..count {
         maker.step(1, true);
     }
+    if maker.dice.roll(3) == 0 {
+        maker.line(1, "- {id: end, fail: it goes back}");
+    }
     maker.text
 }
 
@@ -47,7 +50,7 @@ impl Maker {
         self.steps += 1;
         let id = format!("s{}", self.steps);
         self.line(depth, &format!("- id: {id}"));
-        let sides = if nests { 10 } else { 6 };
+        let sides = if nests { 12 } else { 8 };
         match self.dice.roll(sides) {
             0 => self.line(depth + 1, "http: {get: 'https://a.example/x'}"),
             1 => self.line(
@@ -61,9 +64,11 @@ impl Maker {
             3 => self.keyed(depth, &id),
             4 => self.looked_up(depth, &id),
             5 => self.ensured(depth, &id),
-            6 => self.each(depth),
-            7 => self.side_by_side(depth),
-            8 => self.locked(depth),
+            6 => self.line(depth + 1, &format!("kv: {{add: 'count/{id}', by: 1}}")),
+            7 => self.taken_back(depth, &id),
+            8 => self.each(depth),
+            9 => self.side_by_side(depth),
+            10 => self.locked(depth),
             _ => self.chosen(depth),
         }
     }
@@ -95,6 +100,15 @@ impl Maker {
             depth + 2,
             &format!("create: {{http: {{post: 'https://e.example/{id}'}}, result: body.id}}"),
         );
+    }
+
+    fn taken_back(&mut self, depth: usize, id: &str) {
+        self.line(
+            depth + 1,
+            &format!("http: {{post: 'https://u.example/{id}'}}"),
+        );
+        let undo = "undo: {http: {post: 'https://u.example/back'}}";
+        self.line(depth + 1, undo);
     }
 
     fn inside(&mut self, depth: usize) {

@@ -30,6 +30,11 @@ pub(super) fn aims(report: &Report) -> Vec<Aim> {
         aims.extend(line.ratio.map(|ratio| Aim::at_least(name, 0.75, ratio)));
     }
     aims.extend(of_flows(&report.flows));
+    aims.extend(report.for_each.iter().map(|found| {
+        let name = format!("memory after {} items over that at a tenth", found.items);
+        let [early, late] = found.memory_mb;
+        Aim::at_most(name, 1.5, late / early)
+    }));
     if let (Some(small), Some(large)) = (report.growth.first(), report.growth.last())
         && large.entries > small.entries
     {
@@ -74,6 +79,14 @@ fn of_flows(flows: &[FlowLine]) -> Vec<Aim> {
                 ));
                 let name = name("processor time, ms");
                 aims.push(Aim::at_most(name, 0.25, line.cpu_us / 1000.0));
+            }
+            Flowing::Kv => {
+                let plain = flows.iter().find(|other| {
+                    other.flowing == Flowing::ThreeSteps && other.measured.callers == callers
+                });
+                let times = plain.map(|plain| line.measured.per_second / plain.measured.per_second);
+                let name = name("over the three-step flow");
+                aims.extend(times.map(|times| Aim::at_least(name, 1.0, times)));
             }
         }
     }

@@ -49,8 +49,8 @@ impl Bench {
         );
         let table = disk::RawTable::create(self.directory(), &name, EVENT_BYTES)?;
         let group = table.behind_group_commit(Options::default().batch);
-        let steps = (flowing == Flowing::ThreeSteps).then_some(to);
-        let address = ByHand::new(group, steps).serve().await?;
+        let steps = flowing.has_steps().then_some(to);
+        let address = ByHand::new(group, steps, flowing).serve().await?;
         let before = apart::cpu_us();
         let measured = self.load(address, &sink, flowing, callers).await?;
         Ok((measured.clone(), each(before, &measured)))
@@ -82,15 +82,11 @@ impl Bench {
         callers: usize,
     ) -> anyhow::Result<(Measured, f64)> {
         let (sink, to) = self.sink().await?;
-        let flow = flows::flow(to, flowing == Flowing::ThreeSteps);
+        let flow = flows::flow(to, flowing);
         let store = self.open_empty().await?;
         let data = flows::data(self.directory(), &format!("flight-{}", self.opened))?;
         // Accepting is measured by itself, as the handler by hand does nothing else either.
-        let runs = if flowing == Flowing::ThreeSteps {
-            1024
-        } else {
-            0
-        };
+        let runs = if flowing.has_steps() { 1024 } else { 0 };
         let server = Server::of_flow(store, data, &flow, runs).await?;
         let address = server.target.address;
         if flowing == Flowing::Resend {

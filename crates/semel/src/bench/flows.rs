@@ -41,16 +41,29 @@ pub(super) enum Flowing {
     Resend,
     /// A new event each time, until its last step has reached the destination.
     ThreeSteps,
+    /// The same, but counted under a key in place of the guarded request.
+    Kv,
 }
 
 impl Flowing {
-    pub(super) const ALL: [Flowing; 3] = [Flowing::Accept, Flowing::Resend, Flowing::ThreeSteps];
+    pub(super) const ALL: [Flowing; 4] = [
+        Flowing::Accept,
+        Flowing::Resend,
+        Flowing::ThreeSteps,
+        Flowing::Kv,
+    ];
+
+    /// Whether events are worked through, and not only accepted.
+    pub(super) fn has_steps(self) -> bool {
+        matches!(self, Flowing::ThreeSteps | Flowing::Kv)
+    }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Flowing::Accept => "webhook accept",
             Flowing::Resend => "resends 90%",
             Flowing::ThreeSteps => "three-step flow",
+            Flowing::Kv => "kv",
         }
     }
 }
@@ -69,8 +82,8 @@ fn signature(body: &[u8]) -> Option<String> {
     Some(semel_store::blob::hex(&mac.finalize().into_bytes()))
 }
 
-/// The flow that is measured; `steps` leaves it empty for what only accepts.
-pub(super) fn flow(sink: SocketAddr, steps: bool) -> String {
+/// The flow that is measured; what only accepts has no step that acts.
+pub(super) fn flow(sink: SocketAddr, flowing: Flowing) -> String {
     let front = "name: bench
 on:
   webhook: {path: /hooks/bench, verify: generic-hmac, secret: '${{ secrets.BENCH }}', header: X-Signature}
@@ -79,13 +92,20 @@ steps:
   - id: note
     set: {total: '${{ event.data.object.amount * 2 }}'}
 ";
-    if !steps {
+    if !flowing.has_steps() {
         return front.to_owned();
     }
+    let charge = if flowing == Flowing::Kv {
+        "kv: {add: 'bench/${{ event.n % 100 }}', by: '${{ steps.note.result.total }}'}".to_owned()
+    } else {
+        format!(
+            "http: {{post: 'http://{sink}/charge', json: {{n: '${{{{ event.n }}}}', total: '${{{{ steps.note.result.total }}}}'}}}}
+    result: body.id"
+        )
+    };
     format!(
         "{front}  - id: charge
-    http: {{post: 'http://{sink}/charge', json: {{n: '${{{{ event.n }}}}', total: '${{{{ steps.note.result.total }}}}'}}}}
-    result: body.id
+    {charge}
   - id: invoice
     http:
       post: http://{sink}/invoice
@@ -161,15 +181,18 @@ pub(super) struct ByHand {
     pub(super) group: Group<(), ()>,
     /// Where the steps go; none if events are only accepted.
     pub(super) sink: Option<SocketAddr>,
+    /// What is counted here is no request.
+    counts: bool,
     client: Client<hyper_util::client::legacy::connect::HttpConnector, Full<Bytes>>,
 }
 
 impl ByHand {
-    pub(super) fn new(group: Group<(), ()>, sink: Option<SocketAddr>) -> ByHand {
+    pub(super) fn new(group: Group<(), ()>, sink: Option<SocketAddr>, flowing: Flowing) -> ByHand {
         let client = Client::builder(TokioExecutor::new()).build_http();
         ByHand {
             group,
             sink,
+            counts: flowing == Flowing::Kv,
             client,
         }
     }
@@ -186,7 +209,9 @@ impl ByHand {
     /// Claim, charge, settle, invoice, record: each write durable before the next act.
     async fn steps(self, sink: SocketAddr, number: u64) -> anyhow::Result<()> {
         self.group.ask(()).await?;
-        self.call(sink, "charge", number).await?;
+        if !self.counts {
+            self.call(sink, "charge", number).await?;
+        }
         self.group.ask(()).await?;
         self.call(sink, "invoice", number).await?;
         Ok(self.group.ask(()).await?)
@@ -291,7 +316,7 @@ pub(super) async fn measure(
                         sender.send(number % RESENT).await
                     }
                     Flowing::Accept | Flowing::Resend => sender.send(number).await,
-                    Flowing::ThreeSteps => {
+                    Flowing::ThreeSteps | Flowing::Kv => {
                         let done = sink.expect(number);
                         sender.send(number).await?;
                         done.notified().await;

@@ -6,7 +6,10 @@ use serde::Serialize;
 
 use super::flows::Flowing;
 use super::growth::Grown;
+use super::items::Items;
 use super::load::Measured;
+use super::sql::SqlLine;
+use super::writes::Writes;
 
 /// One load, with what it is compared to.
 #[derive(Clone, Debug, Serialize)]
@@ -80,6 +83,12 @@ pub(super) struct Report {
     pub(super) through_http: Vec<Line>,
     /// Flows, each beside a server written by hand for the same work.
     pub(super) flows: Vec<FlowLine>,
+    /// `sql` steps beside the transaction by hand.
+    pub(super) sql: Vec<SqlLine>,
+    /// One run over very many items.
+    pub(super) for_each: Option<Items>,
+    /// What a step of each class makes durable.
+    pub(super) writes: Vec<Writes>,
     pub(super) growth: Vec<Grown>,
     pub(super) aims: Vec<Aim>,
 }
@@ -156,6 +165,7 @@ impl Report {
                 "    processor time each, without load and destination: {own:.0} µs; by hand {by_hand:.0} µs"
             );
         }
+        self.kinds(&mut text);
         if !self.growth.is_empty() {
             text.push_str("\nClaims as the ledger grows\n");
         }
@@ -176,6 +186,45 @@ impl Report {
             );
         }
         text
+    }
+}
+
+impl Report {
+    /// What is measured of kinds and classes of steps.
+    fn kinds(&self, text: &mut String) {
+        if let Some(line) = self.sql.first() {
+            let _ = write!(
+                text,
+                "\nSQL on {} (last column: of the transaction by hand)\n",
+                line.database
+            );
+        }
+        for line in &self.sql {
+            text.push_str(&row(line.work, &line.measured, Some(line.ratio)));
+        }
+        if let Some(found) = &self.for_each {
+            let [early, late] = found.memory_mb;
+            let _ = write!(
+                text,
+                "\nOne run over {} items, a keyed step each\n  {:>9} items/s   {early:.0} MB at a tenth, {late:.0} MB at the end\n",
+                thousands(super::load::to_f64(found.items)),
+                thousands(found.per_second),
+            );
+        }
+        if !self.writes.is_empty() {
+            text.push_str("\nDurable writes of a step, eight in a row\n");
+        }
+        for Writes {
+            class,
+            effects,
+            commits,
+        } in &self.writes
+        {
+            let _ = writeln!(
+                text,
+                "  {class:<8} {effects:>5.2} in the ledger   {commits:>5.2} commits"
+            );
+        }
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) struct Bench {
     /// Sizes of the ledger at which claims are measured
     #[arg(long, value_name = "N,…", default_value = "10000,100000,1000000")]
     entries: String,
+    /// How many items one run goes over; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    items: u64,
 }
 
 impl Bench {
@@ -59,6 +62,9 @@ impl Bench {
         if !(1..=600).contains(&self.seconds) {
             return Err(wrong("--seconds takes a number from 1 to 600").into());
         }
+        if self.items > 1_000_000 {
+            return Err(wrong("--items takes a number up to 1000000").into());
+        }
         let sizes = self
             .entries
             .split(',')
@@ -78,6 +84,7 @@ impl Bench {
             through: self.through,
             time: Duration::from_secs(self.seconds),
             entries,
+            items: self.items,
         })
     }
 }

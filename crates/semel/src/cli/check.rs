@@ -39,10 +39,11 @@ EXAMPLE
   semel check flows --against live
   semel explain K001        # what a code means and what to do";
 
-/// A file, and what would be forgotten if it were deployed.
+/// A file, what would be forgotten if it were deployed, and which secrets would be missed.
 struct Checked {
     file: FlowFile,
     lost: Vec<Lost>,
+    missing_secrets: Vec<String>,
 }
 
 impl Check {
@@ -70,11 +71,13 @@ impl Check {
     }
 }
 
-/// Asks about each file what would be forgotten.
+/// Asks about each file what would be forgotten, and missed.
 async fn compare(context: &Context, files: Vec<FlowFile>) -> anyhow::Result<Vec<Checked>> {
     #[derive(Deserialize)]
     struct Document {
         abandoned: Vec<Lost>,
+        #[serde(default)]
+        missing_secrets: Vec<String>,
     }
     let client = Client::new(&context.config)?;
     let session = client.connect(Access::Existing).await?;
@@ -83,8 +86,11 @@ async fn compare(context: &Context, files: Vec<FlowFile>) -> anyhow::Result<Vec<
         let body = json!({"source": file.text});
         let call = Call::json(Method::POST, "/v1/check".to_owned(), &body);
         let document: Document = session.send(call).await?.read()?;
-        let lost = document.abandoned;
-        checked.push(Checked { file, lost });
+        checked.push(Checked {
+            file,
+            lost: document.abandoned,
+            missing_secrets: document.missing_secrets,
+        });
     }
     session.close().await?;
     Ok(checked)
@@ -92,8 +98,11 @@ async fn compare(context: &Context, files: Vec<FlowFile>) -> anyhow::Result<Vec<
 
 impl Checked {
     fn alone(file: FlowFile) -> Checked {
-        let lost = Vec::new();
-        Checked { file, lost }
+        Checked {
+            file,
+            lost: Vec::new(),
+            missing_secrets: Vec::new(),
+        }
     }
 
     fn is_ok(&self) -> bool {
@@ -111,6 +120,7 @@ impl Checked {
             "warnings": file.count(Level::Warning),
             "diagnostics": to_json(&file.text, &file.found, &file.path.to_string_lossy()),
             "abandoned": self.lost,
+            "missing_secrets": self.missing_secrets,
             "steps": rows.unwrap_or_default(),
         })
     }
@@ -135,9 +145,20 @@ impl Checked {
     }
 }
 
+/// Secrets that the server lacks, by name.
+pub(super) fn tell_missing(file: &str, secrets: &[String]) {
+    for name in secrets.iter().map(|name| shown(name)) {
+        say!(
+            "semel: warning: {file} needs the secret {name}, which the server lacks: semel secrets set {name}"
+        );
+    }
+}
+
 /// One line for each file.
 fn tell(checked: &[Checked]) {
-    for Checked { file, lost } in checked {
+    for checked in checked {
+        let (file, lost) = (&checked.file, &checked.lost);
+        tell_missing(&file.name(), &checked.missing_secrets);
         let lost: u64 = lost.iter().filter_map(|lost| lost.keys).sum();
         let more = match lost {
             0 => String::new(),

@@ -55,7 +55,7 @@ impl ConfigVerb {
         let line = |name: &str, value: &str, from: Option<&Origin>| {
             let from = from.filter(|_| origin).map(|from| format!("  ({from})"));
             let from = from.unwrap_or_default();
-            print_line(&format!("{name:<15} {}{}", shown(value), shown(&from)));
+            print_line(&format!("{name:<20} {}{}", shown(value), shown(&from)));
         };
         for (name, setting) in settings {
             let value = setting.map_or_else(|| "-".to_owned(), |s| visible(name, s));
@@ -80,7 +80,7 @@ fn visible(name: Name, setting: &Setting) -> String {
             "(set)".to_owned()
         }
         (Name::Token, _) => format!("(in {})", setting.value),
-        (Name::Store | Name::Server, _) => redacted(&setting.value),
+        (Name::Store | Name::Server | Name::OutgoingProxy, _) => redacted(&setting.value),
         _ => setting.value.clone(),
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Context;
+use super::check::tell_missing;
 use super::release::{Lost, short};
 use crate::client::{Access, Answer, Call, Client, Session};
 use crate::failure::Failure;
@@ -43,6 +44,8 @@ struct Deployed {
     status: String,
     flow: String,
     release: String,
+    #[serde(default)]
+    missing_secrets: Vec<String>,
 }
 
 /// A file and what became of it.
@@ -152,7 +155,14 @@ impl Outcome<'_> {
                 status,
                 flow,
                 release,
-            }) => json!({"file": file, "flow": flow, "status": status, "release": release}),
+                missing_secrets,
+            }) => json!({
+                "file": file,
+                "flow": flow,
+                "status": status,
+                "release": release,
+                "missing_secrets": missing_secrets,
+            }),
             Err(failure) => json!({
                 "file": file,
                 "flow": self.file.flow.as_ref().map(|flow| &flow.name.it),
@@ -174,6 +184,7 @@ impl Outcome<'_> {
                     ),
                     _ => say!("semel: {name}: {flow} is unchanged ({release})"),
                 }
+                tell_missing(&name, &deployed.missing_secrets);
             }
             Err(failure) => {
                 say!("semel: error: {name}: {}", failure.message);

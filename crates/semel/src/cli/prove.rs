@@ -82,6 +82,8 @@ enum Faults {
     Lost,
     /// A node is taken for dead, is not, and wakes up later
     Late,
+    /// A destination says no
+    Refused,
 }
 
 impl Faults {
@@ -93,6 +95,7 @@ impl Faults {
             Faults::Power => vec![Family::Power],
             Faults::Lost => vec![Family::Lost],
             Faults::Late => vec![Family::Late],
+            Faults::Refused => vec![Family::Refused],
         }
     }
 }

@@ -121,7 +121,10 @@ impl Answer {
             (None, None) => format!("the server answered {}", self.status),
         };
         let code = text("code").map(str::to_owned);
-        let mut failure = Failure::new(exit_for(self.status, text("verdict")), shown(&message));
+        // What was expected of a value did not hold: a lost race, like another input under a key.
+        let verdict =
+            text("verdict").or((code.as_deref() == Some("value_changed")).then_some("conflict"));
+        let mut failure = Failure::new(exit_for(self.status, verdict), shown(&message));
         failure.fix = match (code.as_deref().and_then(fix_of), text("fix"), &code) {
             (Some(fix), ..) => Some(fix.to_owned()),
             (None, Some(fix), _) => Some(shown(fix).into_owned()),
@@ -144,6 +147,7 @@ fn fix_of(code: &str) -> Option<&'static str> {
         }
         "run_over" => Some("semel rerun RUN --plan shows what doing it again would do"),
         "secret_missing" => Some("semel secrets ls lists them, and where each comes from"),
+        "value_missing" => Some("semel kv ls lists the keys that there are"),
         "effect_missing" => Some("semel ledger ls lists what is on record"),
         _ => None,
     }

@@ -97,7 +97,7 @@ fn setting(word: &str, value: &DeValue<'_>, line: usize) -> Result<Found, Proble
     let value = match (name, value) {
         (_, DeValue::String(text)) => text.clone().into_owned(),
         (Name::Runs, DeValue::Integer(number)) => number.to_string(),
-        (Name::OutgoingAllow | Name::ExecAllow, DeValue::Array(items)) => {
+        (Name::OutgoingAllow | Name::OutgoingNoProxy | Name::ExecAllow, DeValue::Array(items)) => {
             let texts = items.iter().map(|item| match item.get_ref() {
                 DeValue::String(text) => Ok(text.as_ref()),
                 _ => Err((line, format!("{word} must hold texts in quotes"), None)),

@@ -16,6 +16,9 @@ pub(crate) enum Name {
     Runs,
     Drain,
     OutgoingAllow,
+    OutgoingProxy,
+    OutgoingProxyLogin,
+    OutgoingNoProxy,
     ExecAllow,
     SshKnownHosts,
     SshAgent,
@@ -23,7 +26,7 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 17] = [
+    pub(crate) const ALL: [Name; 20] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -37,6 +40,9 @@ impl Name {
         Name::Runs,
         Name::Drain,
         Name::OutgoingAllow,
+        Name::OutgoingProxy,
+        Name::OutgoingProxyLogin,
+        Name::OutgoingNoProxy,
         Name::ExecAllow,
         Name::SshKnownHosts,
         Name::SshAgent,
@@ -58,6 +64,9 @@ impl Name {
             Name::Runs => "runs",
             Name::Drain => "drain",
             Name::OutgoingAllow => "outgoing.allow",
+            Name::OutgoingProxy => "outgoing.proxy",
+            Name::OutgoingProxyLogin => "outgoing.proxy_login",
+            Name::OutgoingNoProxy => "outgoing.no_proxy",
             Name::ExecAllow => "exec.allow",
             Name::SshKnownHosts => "ssh.known_hosts",
             Name::SshAgent => "ssh.agent",
@@ -93,6 +102,9 @@ impl Name {
             | Name::Flows
             | Name::PublicUrl
             | Name::OutgoingAllow
+            | Name::OutgoingProxy
+            | Name::OutgoingProxyLogin
+            | Name::OutgoingNoProxy
             | Name::ExecAllow
             | Name::SshKnownHosts
             | Name::SshAgent

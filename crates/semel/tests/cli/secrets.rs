@@ -24,6 +24,27 @@ fn names(home: &Home) -> Vec<Value> {
 }
 
 #[test]
+fn check_and_deploy_tell_which_secrets_the_server_lacks() {
+    let home = home();
+    let source = flow(&Sink::new(), "say").replace("json:", "bearer: '${{ secrets.KEY }}', json:");
+    let file = home.file("hello.yaml", source);
+    let lacks = "hello.yaml needs the secret KEY, which the server lacks: semel secrets set KEY";
+    // Whether it is missing is not known before there is a server.
+    let alone = home.run(&["deploy", &file]);
+    ends(&alone, 0, &[]);
+    assert!(!stderr(&alone).contains("KEY"), "{}", stderr(&alone));
+    let _server = home.serve(&[]);
+    for words in [["check", "--against", "live"].as_slice(), &["deploy"]] {
+        ends(&home.run(&[words, &[&file]].concat()), 0, &[lacks]);
+    }
+    set(&home, "KEY", "s3cret-canary");
+    for words in [["check", "--against", "live"].as_slice(), &["deploy"]] {
+        let told = stderr(&home.run(&[words, &[&file]].concat()));
+        assert!(!told.contains("KEY"), "{told}");
+    }
+}
+
+#[test]
 fn secrets_are_kept_without_a_server() {
     let home = Home::new();
     set(&home, "A", "value of a\n");

@@ -19,6 +19,8 @@ pub(crate) enum Habit {
     Refusing,
     /// Does it, and hangs up without a word.
     Silent,
+    /// Does it, and keeps the caller waiting for as long as it lives.
+    Stuck,
     /// Says everything back that it was sent, in every spelling, with this status; and a secret
     /// that it was not sent.
     Echoing(&'static str),
@@ -45,7 +47,20 @@ impl Seen {
 pub(crate) struct Sink {
     pub(crate) url: String,
     seen: Arc<Seen>,
-    habit: Arc<Mutex<Habit>>,
+    habits: Arc<Mutex<Habits>>,
+}
+
+/// What it does with every request, but for those to some paths.
+struct Habits {
+    all: Habit,
+    paths: Vec<(String, Habit)>,
+}
+
+impl Habits {
+    fn of(&self, path: &str) -> Habit {
+        let own = self.paths.iter().rfind(|(of, _)| of == path);
+        own.map_or(self.all, |(_, habit)| *habit)
+    }
 }
 
 impl Sink {
@@ -53,19 +68,28 @@ impl Sink {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::<Seen>::default();
-        let habit = Arc::new(Mutex::new(Habit::Obliging));
-        let (log, ways) = (Arc::clone(&seen), Arc::clone(&habit));
+        let habits = Arc::new(Mutex::new(Habits {
+            all: Habit::Obliging,
+            paths: Vec::new(),
+        }));
+        let (log, ways) = (Arc::clone(&seen), Arc::clone(&habits));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let (log, ways) = (Arc::clone(&log), Arc::clone(&ways));
                 std::thread::spawn(move || attend(&stream.unwrap(), &log, &ways));
             }
         });
-        Sink { url, seen, habit }
+        Sink { url, seen, habits }
     }
 
     pub(crate) fn becomes(&self, habit: Habit) {
-        *self.habit.lock().unwrap() = habit;
+        self.habits.lock().unwrap().all = habit;
+    }
+
+    /// From now on it does this with requests to that path.
+    pub(crate) fn becomes_at(&self, path: &str, habit: Habit) {
+        let path = path.to_owned();
+        self.habits.lock().unwrap().paths.push((path, habit));
     }
 
     /// Every request that had an effect: `PATH BODY`.
@@ -83,11 +107,11 @@ impl Sink {
     }
 }
 
-fn attend(stream: &TcpStream, seen: &Seen, habit: &Mutex<Habit>) {
+fn attend(stream: &TcpStream, seen: &Seen, habits: &Mutex<Habits>) {
     let mut reader = BufReader::new(stream);
     while let Some((head, body)) = request(&mut reader) {
         let path = head.split(' ').nth(1).unwrap_or_default();
-        let habit = *habit.lock().unwrap();
+        let habit = habits.lock().unwrap().of(path);
         if !matches!(habit, Habit::Refusing) {
             seen.add(format!("{path} {body}"));
         }
@@ -99,6 +123,10 @@ fn attend(stream: &TcpStream, seen: &Seen, habit: &Mutex<Habit>) {
                 r#"{"error":"no"}"#.to_owned(),
             ),
             Habit::Silent => return,
+            Habit::Stuck => {
+                let _ = reader.read(&mut [0]);
+                return;
+            }
             Habit::Echoing(status) => (status, echoed_header(&head), echo(&head, &body)),
         };
         let length = body.len();

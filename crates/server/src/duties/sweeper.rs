@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use semel_store::StoreError;
+use semel_store::duty::BITE;
 
 use crate::app::App;
 
@@ -53,6 +54,19 @@ async fn runs(app: &App) -> Result<usize, StoreError> {
     }
 }
 
+/// Forgets values that have expired.
+async fn values(app: &App) -> Result<usize, StoreError> {
+    let mut swept = 0;
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let bite = app.store.sweep_kv_bite().await?;
+        swept += bite;
+        if bite < BITE {
+            return Ok(swept);
+        }
+    }
+}
+
 async fn pass(app: &App) -> Result<(), StoreError> {
     let (mut after, mut swept) = (0, 0);
     loop {
@@ -64,8 +78,8 @@ async fn pass(app: &App) -> Result<(), StoreError> {
             break;
         }
     }
-    let runs = runs(app).await?;
+    let (runs, values) = (runs(app).await?, values(app).await?);
     give_back(app).await?;
-    tracing::debug!(swept, runs, "swept");
+    tracing::debug!(swept, runs, values, "swept");
     Ok(())
 }

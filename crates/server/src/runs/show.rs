@@ -177,12 +177,16 @@ fn write_steps(out: &mut Object, story: &Story, compiled: Option<&Compiled>) {
     out.list("steps", shown, |out, row| {
         let state = story.state.steps.get(row.step.as_str());
         let phase = state.map(|state| &state.phase);
+        let undo = story.state.steps.get(format!("{}/undo", row.step).as_str());
+        let undo = undo.map(|undo| &undo.phase);
         out.text("step", &row.step)
             .text("kind", row.kind)
             .text("class", row.class.name())
             .text("phase", phase.map_or("pending", phase_name))
             .number("attempts", state.map_or(0, |state| state.attempts.into()))
-            .text_or_null("why", phase.and_then(why));
+            .text_or_null("why", phase.and_then(why))
+            .text_or_null("undo", undo.map(phase_name))
+            .text_or_null("undo_why", undo.and_then(why));
         write_kept(out, "result", story.result(&row.step));
     });
 }

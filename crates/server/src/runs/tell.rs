@@ -26,8 +26,11 @@ pub(crate) async fn cancel(
     caller: Caller,
     request: Request,
 ) -> Result<Response, Problem> {
-    let said = Said::read(&app, &caller, request).await?;
-    let note = Note::Cancel { by: said.by };
+    let said = Said::read(&app, &caller, request, &["by", "note", "undo"]).await?;
+    let note = Note::Cancel {
+        by: said.by,
+        undo: said.undo,
+    };
     tell(&app, &name, &note, "cancelling").await
 }
 
@@ -38,7 +41,7 @@ pub(crate) async fn resume(
     caller: Caller,
     request: Request,
 ) -> Result<Response, Problem> {
-    let said = Said::read(&app, &caller, request).await?;
+    let said = Said::read(&app, &caller, request, &["by", "note"]).await?;
     let note = Note::Resume {
         by: said.by,
         note: said.note,
@@ -50,20 +53,27 @@ pub(crate) async fn resume(
 struct Said {
     by: Box<str>,
     note: Option<Box<str>>,
+    undo: bool,
 }
 
 impl Said {
-    async fn read(app: &App, caller: &Caller, request: Request) -> Result<Said, Problem> {
+    async fn read(
+        app: &App,
+        caller: &Caller,
+        request: Request,
+        known: &[&str],
+    ) -> Result<Said, Problem> {
         Query::parse(request.uri().query(), &[])?;
-        let (mut by, mut note) = (None, None);
+        let (mut by, mut note, mut undo) = (None, None, false);
         if let Some(document) = body::optional(app, request).await? {
             let fields = document.fields()?;
-            fields.only(&["by", "note"])?;
+            fields.only(known)?;
             by = fields.name("by")?;
             note = fields.note("note", MAX_NOTE)?;
+            undo = fields.flag("undo")?;
         }
         let by = who(caller, by.as_deref());
-        Ok(Said { by, note })
+        Ok(Said { by, note, undo })
     }
 }
 

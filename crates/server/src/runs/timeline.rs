@@ -81,7 +81,7 @@ fn entry(at: Time, happening: &Happening) -> Entry {
     match happening {
         Happening::Opened(opening) => Entry::plain(at, "opened", opened(opening)),
         Happening::Woken => Entry::plain(at, "woken", "goes on".to_owned()),
-        Happening::Cancelled { by } => Entry::plain(at, "cancelled", cancelled(by)),
+        Happening::Cancelled { by, undo } => Entry::plain(at, "cancelled", cancelled(by, *undo)),
         Happening::Ended { how, why } => Entry::plain(at, "ended", ended(*how, why)),
         step => of_step(at, step),
     }
@@ -124,6 +124,14 @@ fn of_step(at: Time, happening: &Happening) -> Entry {
             let (event, count) = (&emitted.event, emitted.receivers);
             let text = format!("emits {event}: {count} flows receive it");
             Entry::of_step(at, &emitted.step, "emitted", text)
+        }
+        Happening::Begun { step } => {
+            let text = "is about to be sent".to_owned();
+            Entry::of_step(at, step, "begun", text)
+        }
+        Happening::NotDone { step } => {
+            let text = "did not happen, and will not: the run goes back".to_owned();
+            Entry::of_step(at, step, "not_done", text)
         }
         other => of_effect(at, other),
     }
@@ -211,9 +219,10 @@ fn starter(by: Origin) -> &'static str {
     }
 }
 
-fn cancelled(by: &str) -> String {
+fn cancelled(by: &str, undo: bool) -> String {
     match by {
         "replaced" => "a newer run takes its place".to_owned(),
+        by if undo => format!("{by} asked it to end and to take back what is done"),
         by => format!("{by} asked it to end"),
     }
 }
@@ -223,6 +232,7 @@ fn ended(how: Ending, why: &str) -> String {
         Ending::Done => "done",
         Ending::Failed => "failed",
         Ending::Cancelled => "cancelled",
+        Ending::Undone => "undone",
     };
     if why.is_empty() || why == how {
         return how.to_owned();
@@ -234,7 +244,9 @@ fn of_done(at: Time, done: &Done) -> Entry {
     let took = done.took.map(|took| format!(" in {took} ms"));
     let text = match &done.how {
         How::Act => format!("done{}", took.unwrap_or_default()),
-        How::Reused(by) => format!("was done by {by}, and is not done again"),
+        How::Reused(by) | How::TakenOver(by) => {
+            format!("was done by {by}, and is not done again")
+        }
         How::LookedUp => "the destination has it: done".to_owned(),
         How::Decided => "a person said that it happened".to_owned(),
         How::TakenAsDone => "taken as done, as the file says".to_owned(),

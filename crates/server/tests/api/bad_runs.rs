@@ -97,6 +97,8 @@ async fn fields() {
         (flows, json!({"sorce":""}), "400 field_unknown", "source"),
         (flows, json!({"source":""}), "422 flow_invalid", "F0"),
         (&cancel, json!({"by":long}), "400 field_invalid", "255"),
+        (&cancel, json!({"undo":"yes"}), "400 field_invalid", "true"),
+        (&cancel, json!({"undoo":true}), "400 field_unknown", "undo"),
         (&rerun, json!({"plan_hash":1}), "400 field_invalid", "hash"),
         (&rerun, json!({"plan_hsh":""}), "400 field_unknown", "hash"),
     ] {

@@ -52,6 +52,28 @@ async fn the_same_text_is_one_release() {
     assert_eq!(none.gist(), "404 flow_missing");
 }
 
+/// Names only: what the server lacks is told by `check` and `deploy` alike, and stops neither.
+#[tokio::test]
+async fn secrets_that_are_not_there_are_told_by_name() {
+    let world = World::new().await;
+    let source = flow("one", "send").replace(
+        "https://sink.example/send",
+        "https://sink.example/send, bearer: '${{ secrets.KEY }}', headers: {x: '${{ secrets.OTHER }}'}",
+    );
+    let ask = async |path: &str| {
+        let answer = world.call("POST", path, json!({ "source": source })).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text());
+        answer.json()["missing_secrets"].clone()
+    };
+    assert_eq!(ask("/v1/check").await, json!(["KEY", "OTHER"]));
+    assert_eq!(ask("/v1/flows").await, json!(["KEY", "OTHER"]));
+    let body = json!({"value": "s3cret-canary"});
+    let set = world.call("PUT", "/v1/secrets/KEY", body).await;
+    assert_eq!(set.status, StatusCode::OK, "{}", set.text());
+    assert_eq!(ask("/v1/check").await, json!(["OTHER"]));
+    assert_eq!(ask("/v1/flows").await, json!(["OTHER"]));
+}
+
 #[tokio::test]
 async fn errors_are_told_all_at_once_and_change_nothing() {
     let world = World::new().await;

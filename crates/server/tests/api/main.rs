@@ -23,6 +23,7 @@ mod hooks_bad;
 mod hooks_headers;
 mod hooks_keys;
 mod hooks_signed;
+mod kv;
 mod ledger;
 mod openapi;
 mod outside;

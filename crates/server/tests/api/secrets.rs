@@ -135,6 +135,19 @@ async fn what_cannot_be_a_secret_is_refused_without_being_repeated() {
     assert_eq!(set(&world, "A", "abcdefgh").await["warnings"], json!([]));
 }
 
+/// The name is the path of another request.
+#[tokio::test]
+async fn no_secret_is_called_rotate() {
+    let world = World::new().await;
+    let path = "/v1/secrets/rotate";
+    for method in ["PUT", "DELETE"] {
+        let answer = world.call(method, path, json!({ "value": VALUE })).await;
+        assert_eq!(answer.status.as_u16(), 405, "{method}: {}", answer.text());
+    }
+    let listed = world.call("GET", "/v1/secrets", "").await.json();
+    assert_eq!(listed["secrets"], json!([]));
+}
+
 #[tokio::test]
 async fn a_rotation_needs_a_key_to_change_to() {
     let world = World::new().await;

@@ -2,10 +2,10 @@
 
 use semel_act::Secrets;
 use semel_flow::Value;
-use semel_flow::size::{LARGEST, bytes};
 use semel_flow::value::Map;
 
-use crate::secrets::{Filler, MissingSecret, Redactor};
+use crate::amiss::{Amiss, missing, no_secret, size, wrong_kind};
+use crate::secrets::{Filler, Redactor};
 
 /// How much output is kept of each stream if the file says nothing.
 const OUTPUT: usize = 1 << 20;
@@ -17,21 +17,10 @@ const MOST_ARGUMENT_BYTES: usize = (128 << 10) - 1;
 pub(crate) enum FieldError {
     #[error("`{kind}` has no field `{field}`")]
     Unknown { kind: &'static str, field: String },
-    #[error("`{field}` is missing")]
-    Missing { field: String },
     #[error("`{field}` is empty")]
     Empty { field: String },
-    #[error("`{field}` is {kind}; write {wanted}")]
-    Kind {
-        field: String,
-        kind: &'static str,
-        wanted: &'static str,
-    },
-    #[error("`{field}`: {source}")]
-    Secret {
-        field: String,
-        source: MissingSecret,
-    },
+    #[error(transparent)]
+    Amiss(#[from] Amiss),
     #[error(
         "`{field}` has a secret in it, and everybody on the machine can read arguments; \
          pass it by `stdin`{or_env}"
@@ -43,8 +32,6 @@ pub(crate) enum FieldError {
     TooLong { field: String, bytes: usize },
     #[error("`expect` has something that is not an exit code from 0 to {most}")]
     Code { most: i32 },
-    #[error("`output` is not a size up to 16MiB; write a number with B, KiB or MiB, such as 4MiB")]
-    Size,
     #[error("`{field}` {wrong}")]
     Wrong { field: String, wrong: String },
 }
@@ -102,9 +89,8 @@ impl<'t> Reader<'t> {
 
     /// Text that must be there.
     pub(crate) fn some_text(&mut self, name: &str) -> Read<String> {
-        let text = self.text(name)?.ok_or_else(|| FieldError::Missing {
-            field: name.to_owned(),
-        })?;
+        let text = self.text(name)?;
+        let text = text.ok_or_else(|| missing::<FieldError>(name))?;
         if text.is_empty() {
             return Err(FieldError::Empty {
                 field: name.to_owned(),
@@ -127,11 +113,7 @@ impl<'t> Reader<'t> {
         let items = match self.field("command") {
             Some(Value::List(items)) => items,
             Some(other) => return Err(wrong_kind("command", other, wanted)),
-            None => {
-                return Err(FieldError::Missing {
-                    field: "command".to_owned(),
-                });
-            }
+            None => return Err(missing("command")),
         };
         let words = items.iter().enumerate();
         let words = words.map(|(at, item)| self.word(format!("command[{at}]"), item));
@@ -187,24 +169,16 @@ impl<'t> Reader<'t> {
             return Ok(Vec::new());
         };
         let filled = self.filler.value(value);
-        let filled = filled.map_err(|source| FieldError::Secret {
-            field: "stdin".to_owned(),
-            source,
-        })?;
+        let filled = filled.map_err(no_secret::<FieldError>("stdin"))?;
         Ok(filled.shown().into_bytes())
     }
 
     /// How much output is kept.
     pub(crate) fn output(&self) -> Read<usize> {
-        let size = match self.field("output") {
-            None => return Ok(OUTPUT),
-            Some(Value::Int(bytes)) => u64::try_from(*bytes).ok(),
-            Some(Value::Text(text)) => bytes(text),
-            Some(_) => None,
-        };
-        size.filter(|size| (1..=LARGEST).contains(size))
-            .and_then(|size| usize::try_from(size).ok())
-            .ok_or(FieldError::Size)
+        match self.field("output") {
+            None => Ok(OUTPUT),
+            Some(value) => size("output", value),
+        }
     }
 
     /// The exit codes that are success.
@@ -230,29 +204,12 @@ impl<'t> Reader<'t> {
     fn filled(&mut self, field: &str, value: &Value) -> Read<String> {
         match value {
             Value::Sealed(pieces) => {
-                self.filler
-                    .text(pieces)
-                    .map_err(|source| FieldError::Secret {
-                        field: field.to_owned(),
-                        source,
-                    })
+                let filled = self.filler.text(pieces);
+                filled.map_err(no_secret(field))
             }
             Value::Null | Value::List(_) | Value::Map(_) => Err(wrong_kind(field, value, "text")),
             plain => Ok(plain.shown()),
         }
-    }
-}
-
-/// A kind that the field cannot have.
-pub(crate) fn wrong_kind(
-    field: impl Into<String>,
-    value: &Value,
-    wanted: &'static str,
-) -> FieldError {
-    FieldError::Kind {
-        field: field.into(),
-        kind: value.kind(),
-        wanted,
     }
 }
 

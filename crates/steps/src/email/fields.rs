@@ -9,7 +9,9 @@ use semel_flow::Value;
 
 use super::address::{self, AddressError};
 use super::files::File;
-use crate::secrets::{Filler, MissingSecret};
+use crate::amiss::Amiss;
+pub(super) use crate::amiss::{missing, no_secret, not_base64, wrong_kind};
+use crate::secrets::Filler;
 
 /// The most recipients in all: what every server must take.
 const MOST_RECIPIENTS: usize = 100;
@@ -54,21 +56,10 @@ const OWN_BEGINNINGS: [&str; 2] = ["content-", "resent-"];
 pub(super) enum FieldError {
     #[error("email has no field `{field}`")]
     Unknown { field: String },
-    #[error("`{field}` is {kind}; write {wanted}")]
-    Kind {
-        field: String,
-        kind: &'static str,
-        wanted: &'static str,
-    },
-    #[error("`{field}` is missing")]
-    Missing { field: String },
+    #[error(transparent)]
+    Amiss(#[from] Amiss),
     #[error("email has neither `text` nor `html`; write at least one")]
     NoBody,
-    #[error("`{field}`: {source}")]
-    Secret {
-        field: String,
-        source: MissingSecret,
-    },
     #[error("`{field}` {source}")]
     Address { field: String, source: AddressError },
     #[error("`{field}` has a line break or another control character at byte {at}; remove it")]
@@ -85,8 +76,6 @@ pub(super) enum FieldError {
     OwnHeader { field: String },
     #[error("`{field}` is not a content type; write one such as text/csv")]
     ContentType { field: String },
-    #[error("`{field}` is not base64")]
-    Base64 { field: String },
     #[error("`{field}` has both `content` and `base64`; keep one")]
     Both { field: String },
 }
@@ -122,7 +111,7 @@ pub(super) fn read(input: &Value, filler: &Filler) -> Read<Draft> {
         reply_to: reader.addresses("reply_to", input.get("reply_to"))?,
         subject: reader
             .line("subject", input.get("subject"))?
-            .ok_or_else(|| missing("subject"))?,
+            .ok_or_else(|| missing::<FieldError>("subject"))?,
         text: reader.text("text", input.get("text"))?,
         html: reader.text("html", input.get("html"))?,
         files: Vec::new(),
@@ -140,20 +129,6 @@ pub(super) fn read(input: &Value, filler: &Filler) -> Read<Draft> {
     draft.files = reader.files(input.get("attachments"))?;
     draft.headers = reader.headers(input.get("headers"))?;
     Ok(draft)
-}
-
-pub(super) fn missing(field: &str) -> FieldError {
-    FieldError::Missing {
-        field: field.to_owned(),
-    }
-}
-
-pub(super) fn wrong_kind(field: &str, value: &Value, wanted: &'static str) -> FieldError {
-    FieldError::Kind {
-        field: field.to_owned(),
-        kind: value.kind(),
-        wanted,
-    }
 }
 
 pub(super) fn few(field: &'static str, count: usize, most: usize) -> Read<()> {
@@ -191,10 +166,7 @@ impl Reader<'_> {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Sealed(pieces)) => {
                 let filled = self.filler.text(pieces);
-                filled.map(Some).map_err(|source| FieldError::Secret {
-                    field: field.to_owned(),
-                    source,
-                })
+                filled.map(Some).map_err(no_secret(field))
             }
             Some(value @ (Value::List(_) | Value::Map(_))) => Err(wrong_kind(field, value, "text")),
             Some(plain) => Ok(Some(plain.shown())),

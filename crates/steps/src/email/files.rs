@@ -5,7 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use lettre::message::header::ContentType;
 use semel_flow::Value;
 
-use super::fields::{FieldError, Read, Reader, few, known, missing, wrong_kind};
+use super::fields::{
+    FieldError, Read, Reader, few, known, missing, no_secret, not_base64, wrong_kind,
+};
 
 const MOST_FILES: usize = 50;
 const FIELDS: [&str; 4] = ["name", "type", "content", "base64"];
@@ -36,16 +38,15 @@ impl Reader<'_> {
         known(field, value, &FIELDS)?;
         let inner = |name: &str| format!("{field}.{name}");
         let name = self.line(&inner("name"), value.get("name"))?;
-        let name = name.ok_or_else(|| missing(&inner("name")))?;
+        let name = name.ok_or_else(|| missing::<FieldError>(inner("name")))?;
         let given = self.line(&inner("type"), value.get("type"))?;
         let content = self.content(&inner("content"), value.get("content"))?;
         let base64 = self.text(&inner("base64"), value.get("base64"))?;
         let (content, usual) = match (content, base64) {
             (Some(text), None) => (text.into_bytes(), "text/plain"),
             (None, Some(text)) => {
-                let bytes = STANDARD.decode(text).map_err(|_| FieldError::Base64 {
-                    field: inner("base64"),
-                })?;
+                let bytes = STANDARD.decode(text);
+                let bytes = bytes.map_err(|_| not_base64::<FieldError>(inner("base64")))?;
                 (bytes, "application/octet-stream")
             }
             (Some(_), Some(_)) => {
@@ -53,7 +54,7 @@ impl Reader<'_> {
                     field: field.to_owned(),
                 });
             }
-            (None, None) => return Err(missing(&inner("content"))),
+            (None, None) => return Err(missing(inner("content"))),
         };
         let is_text = usual == "text/plain";
         let content_type = content_type(given.as_deref().unwrap_or(usual), is_text);
@@ -73,10 +74,7 @@ impl Reader<'_> {
             return self.text(field, value);
         };
         let filled = self.filler.value(tree);
-        let filled = filled.map_err(|source| FieldError::Secret {
-            field: field.to_owned(),
-            source,
-        })?;
+        let filled = filled.map_err(no_secret::<FieldError>(field))?;
         Ok(Some(filled.to_json()))
     }
 }

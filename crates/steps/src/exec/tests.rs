@@ -16,6 +16,7 @@ use semel_ledger::Millis;
 use tempfile::TempDir;
 
 use super::*;
+use crate::command::corpus::SHELL;
 use crate::command::testing::{command, done, failure, text};
 
 #[derive(Default)]
@@ -83,6 +84,30 @@ fn task(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Task {
 
 fn secret() -> Value {
     Value::Sealed(Arc::new([Piece::Secret("TOKEN".into())]))
+}
+
+/// In an argument, a variable and the input alike.
+#[tokio::test]
+async fn no_shell_reads_what_is_passed_on() {
+    let yard = Yard::new();
+    let program = yard.program("show", r#"printf '%s>' "$VALUE"; cat; printf '>%s' "$@""#);
+    let pwned = yard.path().join("pwned");
+    let at = pwned.to_str().unwrap();
+    let before = std::fs::read_dir(yard.path()).unwrap().count();
+    for evil in SHELL.map(|text| text.replace("PWNED", at)) {
+        let fields = [
+            command(&[&program, &evil, "end"]),
+            ("dir", Value::text(yard.path().to_str().unwrap())),
+            ("stdin", Value::text(&evil)),
+            ("env", Value::map([("VALUE", Value::text(&evil))])),
+        ];
+        let (outcome, sent) = yard.run(&task(fields)).await;
+        let expected = format!("{evil}>{evil}>{evil}>end");
+        assert_eq!(text(&done(outcome), "stdout"), expected, "{evil:?}");
+        assert_eq!(sent, 1);
+    }
+    assert!(!pwned.exists());
+    assert_eq!(std::fs::read_dir(yard.path()).unwrap().count(), before);
 }
 
 #[tokio::test]

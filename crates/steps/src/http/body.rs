@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use semel_flow::Value;
 
-use super::fields::{FieldError, Read, Reader, wrong_kind};
+use super::fields::{FieldError, Read, Reader, no_secret, not_base64, wrong_kind};
 use crate::outgoing::escape_part;
 use crate::secrets::is_sealed;
 
@@ -55,10 +55,7 @@ fn json(reader: &Reader, value: &Value) -> Read<Vec<u8>> {
         return Ok(value.to_json().into_bytes());
     }
     let filled = reader.filler.value(value);
-    let filled = filled.map_err(|source| FieldError::Secret {
-        field: "json".to_owned(),
-        source,
-    })?;
+    let filled = filled.map_err(no_secret::<FieldError>("json"))?;
     Ok(filled.to_json().into_bytes())
 }
 
@@ -137,15 +134,15 @@ fn part(reader: &Reader, field: &str, value: &Value) -> Read<Part> {
         Some(value) => reader.text(&format!("{field}.{name}"), value),
         None => Ok(None),
     };
-    let name =
-        text("name")?.ok_or_else(|| wrong_kind(format!("{field}.name"), &Value::Null, "a name"))?;
+    let unnamed = || wrong_kind::<FieldError>(format!("{field}.name"), &Value::Null, "a name");
+    let name = text("name")?.ok_or_else(unnamed)?;
     let filename = text("filename")?;
     let content_type = text("type")?;
     let content = match (text("value")?, text("content")?, text("base64")?) {
         (Some(text), _, _) | (None, Some(text), _) => text.into_bytes(),
-        (None, None, Some(text)) => STANDARD.decode(text).map_err(|_| FieldError::Base64 {
-            field: format!("{field}.base64"),
-        })?,
+        (None, None, Some(text)) => STANDARD
+            .decode(text)
+            .map_err(|_| not_base64::<FieldError>(format!("{field}.base64")))?,
         (None, None, None) => Vec::new(),
     };
     if let Some(content_type) = &content_type {

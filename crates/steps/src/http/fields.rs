@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use hyper::header::{HeaderName, HeaderValue};
 use semel_flow::Value;
-use semel_flow::size::{LARGEST, bytes};
 use semel_ledger::Millis;
 use semel_ledger::time::SpanError;
 
+use crate::amiss::Amiss;
+pub(super) use crate::amiss::{missing, no_secret, not_base64, size, wrong_kind};
 use crate::outgoing::UrlError;
-use crate::secrets::{Filler, MissingSecret};
+use crate::secrets::Filler;
 
 /// What is wrong with a task's fields. Values are not repeated: they may hold secrets.
 #[derive(Debug, thiserror::Error)]
@@ -24,30 +25,17 @@ pub(super) enum FieldError {
         one: &'static str,
         other: &'static str,
     },
-    #[error("`{field}` is {kind}; write {wanted}")]
-    Kind {
-        field: String,
-        kind: &'static str,
-        wanted: &'static str,
-    },
-    #[error("`{field}` is missing")]
-    Missing { field: &'static str },
+    #[error(transparent)]
+    Amiss(#[from] Amiss),
     #[error("`{field}` {source}")]
     Url {
         field: &'static str,
         source: UrlError,
     },
-    #[error("`{field}`: {source}")]
-    Secret {
-        field: String,
-        source: MissingSecret,
-    },
     #[error("`{field}` {source}")]
     Span { field: String, source: SpanError },
     #[error("`{field}` is not a whole number from 0 to {most}")]
     Range { field: String, most: u32 },
-    #[error("`{field}` is not a size up to 16MiB; write a number with B, KiB or MiB, such as 4MiB")]
-    Size { field: &'static str },
     #[error("`{field}` is not a method; write letters, such as POST")]
     Method { field: &'static str },
     #[error("`{field}` is not the name of a header; write letters, digits and -")]
@@ -62,24 +50,9 @@ pub(super) enum FieldError {
     PagingMethod { method: String },
     #[error("`paging` has no `{field}`")]
     PagingExpr { field: &'static str },
-    #[error("`{field}` is not base64")]
-    Base64 { field: String },
 }
 
 pub(super) type Read<T> = Result<T, FieldError>;
-
-/// A kind that the field cannot have.
-pub(super) fn wrong_kind(
-    field: impl Into<String>,
-    value: &Value,
-    wanted: &'static str,
-) -> FieldError {
-    FieldError::Kind {
-        field: field.into(),
-        kind: value.kind(),
-        wanted,
-    }
-}
 
 /// Reads values and puts secrets in.
 pub(super) struct Reader {
@@ -93,10 +66,7 @@ impl Reader {
             Value::Null => Ok(None),
             Value::Sealed(pieces) => {
                 let filled = self.filler.text(pieces);
-                filled.map(Some).map_err(|source| FieldError::Secret {
-                    field: field.to_owned(),
-                    source,
-                })
+                filled.map(Some).map_err(no_secret(field))
             }
             Value::List(_) | Value::Map(_) => Err(wrong_kind(field, value, "text")),
             plain => Ok(Some(plain.shown())),
@@ -109,7 +79,7 @@ impl Reader {
             Some(value) => self.text(field, value)?,
             None => None,
         };
-        text.ok_or(FieldError::Missing { field })
+        text.ok_or_else(|| missing(field))
     }
 
     /// Names with text or lists of text, in order; null is left out.
@@ -188,41 +158,4 @@ pub(super) fn whole(field: &str, value: &Value, most: u32) -> Read<u32> {
             field: field.to_owned(),
             most,
         })
-}
-
-/// A size: bytes, or text such as `10MiB`.
-pub(super) fn size(field: &'static str, value: &Value) -> Read<usize> {
-    let size = match value {
-        Value::Int(bytes) => u64::try_from(*bytes).ok(),
-        Value::Text(text) => bytes(text),
-        _ => None,
-    };
-    size.filter(|size| (1..=LARGEST).contains(size))
-        .and_then(|size| size.try_into().ok())
-        .ok_or(FieldError::Size { field })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_read() {
-        for (text, bytes) in [
-            ("10MiB", 10 << 20),
-            ("4KiB", 4096),
-            ("7B", 7),
-            ("16MiB", 16 << 20),
-        ] {
-            assert_eq!(size("limit", &Value::text(text)).unwrap(), bytes, "{text}");
-        }
-        assert_eq!(size("limit", &Value::Int(5)).unwrap(), 5);
-        for wrong in ["", "7", "MiB", "-1B", "1.5MiB", "17MiB"] {
-            assert!(size("limit", &Value::text(wrong)).is_err(), "{wrong}");
-        }
-        for wrong in [0, -1, (16 << 20) + 1] {
-            assert!(size("limit", &Value::Int(wrong)).is_err(), "{wrong}");
-        }
-        assert!(size("limit", &Value::Bool(true)).is_err());
-    }
 }

@@ -9,7 +9,9 @@ use semel_act::{Secrets, Task};
 use semel_flow::Value;
 use semel_ledger::Key;
 
-use super::fields::{FieldError, Read, Reader, header_value, size, span, whole, wrong_kind};
+use super::fields::{
+    FieldError, Read, Reader, header_value, missing, size, span, whole, wrong_kind,
+};
 use super::{body, headers};
 use crate::outgoing::Target;
 use crate::secrets::{Filler, Redactor, is_sealed};
@@ -175,7 +177,7 @@ fn destination(input: &Value) -> Read<(Method, &'static str, &Value)> {
             Some(Value::Text(text)) => Method::from_bytes(text.to_ascii_uppercase().as_bytes())
                 .map_err(|_| FieldError::Method { field: "method" })?,
             Some(other) => return Err(wrong_kind("method", other, "a method such as POST")),
-            None => return Err(FieldError::Missing { field: "method" }),
+            None => return Err(missing("method")),
         };
         // A tunnel is no request to a destination.
         if method == Method::CONNECT {
@@ -205,7 +207,7 @@ fn terms(input: &Value, method: &Method, total: Duration) -> Read<Terms> {
         None => 0,
     };
     let limit = match input.get("limit") {
-        Some(value) => size("limit", value)?,
+        Some(value) => size::<FieldError>("limit", value)?,
         None => LIMIT,
     };
     Ok(Terms {
@@ -230,7 +232,7 @@ fn statuses(value: &Value) -> Read<Vec<u16>> {
         u16::try_from(status)
             .ok()
             .filter(|status| *status >= 200)
-            .ok_or_else(|| wrong_kind("expect", value, "statuses from 200 to 599"))
+            .ok_or_else(|| wrong_kind::<FieldError>("expect", value, "statuses from 200 to 599"))
     };
     several.iter().map(read).collect()
 }

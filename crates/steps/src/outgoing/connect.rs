@@ -2,10 +2,10 @@
 //!
 //! The only place in the crate that opens a socket. The invariant: a socket is connected only to
 //! an address that the rules were asked about, so neither a name that changes its address nor a
-//! spelling of one gets past them.
+//! spelling of one gets past them; or to the operator's proxy, whose address is their own word.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -14,9 +14,11 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
+use super::resolve::Resolver;
 use super::rules::OutgoingRules;
 use super::target::{Origin, Service};
 use super::trouble::Unsent;
+use super::tunnel::{self, Route};
 use super::wire::{Stream, Wire};
 
 /// Opens connections.
@@ -24,6 +26,8 @@ pub(crate) struct Connector {
     service: Service,
     rules: OutgoingRules,
     roots: Vec<CertificateDer<'static>>,
+    route: Option<Route>,
+    pub(super) resolver: Resolver,
     /// Made when first needed: reading the system's certificates takes a while.
     tls: OnceLock<TlsConnector>,
 }
@@ -38,22 +42,49 @@ impl Connector {
             service,
             rules,
             roots,
+            route: None,
+            resolver: Resolver::default(),
             tls: OnceLock::new(),
         }
     }
 
+    /// The same, through a proxy where that serves.
+    pub(crate) fn through(mut self, route: Option<Route>) -> Connector {
+        self.route = route;
+        self
+    }
+
     /// A connection that no byte of a request was written to.
     pub(crate) async fn connect(&self, origin: &Origin, by: Instant) -> Result<Stream, Unsent> {
-        let addresses = permitted(&self.rules, &origin.host, origin.port).await?;
-        let socket = first_connected(origin, &addresses, by).await?;
-        // Requests are written whole; waiting to fill a packet would only delay them.
-        let _ = socket.set_nodelay(true);
-        let wire = Wire::new(socket);
+        let route = self.route.as_ref();
+        let wire = if let Some(route) = route.filter(|route| route.proxy.serves(origin)) {
+            self.tunnelled(route, origin, by).await?
+        } else {
+            let (host, port) = (&origin.host, origin.port);
+            let addresses = self.resolver.permitted(&self.rules, host, port).await?;
+            first_connected(origin, &addresses, by).await?
+        };
         if origin.tls {
             self.secured(origin, wire).await
         } else {
             Ok(Stream::Plain(wire))
         }
+    }
+
+    /// A connection that a proxy passes on.
+    async fn tunnelled(&self, route: &Route, origin: &Origin, by: Instant) -> Result<Wire, Unsent> {
+        let to = tunnel::asked(&self.rules, origin)?;
+        let proxy = &route.proxy.origin;
+        let at_proxy = |unsent| Unsent::Proxy {
+            proxy: proxy.authority(),
+            source: Box::new(unsent),
+        };
+        let addresses = self.resolver.addresses(&proxy.host, proxy.port).await;
+        let addresses = addresses.map_err(at_proxy)?;
+        let connected = first_connected(proxy, &addresses, by).await;
+        let mut wire = connected.map_err(at_proxy)?;
+        route.open(&mut wire, &to).await?;
+        Ok(wire)
     }
 
     /// The same connection under TLS.
@@ -82,42 +113,6 @@ impl Connector {
     }
 }
 
-/// The addresses of a host that may be reached, in the resolver's order.
-pub(crate) async fn permitted(
-    rules: &OutgoingRules,
-    host: &str,
-    port: u16,
-) -> Result<Vec<SocketAddr>, Unsent> {
-    let named = || host.to_owned();
-    let found: Vec<SocketAddr> = match host.parse::<IpAddr>() {
-        Ok(address) => vec![SocketAddr::new(address, port)],
-        Err(_) => tokio::net::lookup_host((host, port))
-            .await
-            .map_err(|source| Unsent::Resolve {
-                host: named(),
-                source,
-            })?
-            .collect(),
-    };
-    let mut denied = None;
-    let mut allowed = Vec::with_capacity(found.len());
-    for address in found {
-        match rules.denies(address.ip()) {
-            None => allowed.push(address),
-            Some(reason) => denied = denied.or(Some((address.ip(), reason))),
-        }
-    }
-    match (allowed.is_empty(), denied) {
-        (false, _) => Ok(allowed),
-        (true, None) => Err(Unsent::NoAddress { host: named() }),
-        (true, Some((address, reason))) => Err(Unsent::Denied {
-            host: named(),
-            address,
-            reason,
-        }),
-    }
-}
-
 /// How to encrypt towards servers that the system, or one of these certificates, vouches for.
 pub(crate) fn encryption(roots: &[CertificateDer<'static>]) -> ClientConfig {
     let mut trusted = RootCertStore::empty();
@@ -137,7 +132,7 @@ async fn first_connected(
     origin: &Origin,
     addresses: &[SocketAddr],
     by: Instant,
-) -> Result<TcpStream, Unsent> {
+) -> Result<Wire, Unsent> {
     let mut failure = Unsent::NoAddress {
         host: origin.host.as_ref().to_owned(),
     };
@@ -146,7 +141,11 @@ async fn first_connected(
         let share = rest / u32::try_from(left).unwrap_or(u32::MAX);
         let connected = tokio::time::timeout(share, TcpStream::connect(address)).await;
         match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
-            Ok(socket) => return Ok(socket),
+            Ok(socket) => {
+                // Requests are written whole; waiting to fill a packet would only delay them.
+                let _ = socket.set_nodelay(true);
+                return Ok(Wire::new(socket));
+            }
             Err(source) => failure = Unsent::Connect { address, source },
         }
     }

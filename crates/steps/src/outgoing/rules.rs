@@ -39,7 +39,7 @@ pub enum RulesError {
 
 /// A range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cidr {
+pub(super) struct Cidr {
     network: IpAddr,
     bits: u8,
 }
@@ -60,7 +60,7 @@ impl Cidr {
         }
     }
 
-    fn contains(self, address: IpAddr) -> bool {
+    pub(super) fn contains(self, address: IpAddr) -> bool {
         match (self.network, address) {
             (IpAddr::V4(_), IpAddr::V4(_)) | (IpAddr::V6(_), IpAddr::V6(_)) => {
                 masked(address, self.bits) == self.network
@@ -215,6 +215,19 @@ impl OutgoingRules {
             .map(Cidr::from_str)
             .collect::<Result<_, _>>()?;
         Ok(OutgoingRules { allowed })
+    }
+
+    /// For places that the operator named and no flow can: naming them is the allowance.
+    pub(crate) fn anywhere() -> OutgoingRules {
+        let everything = |any: IpAddr| Cidr {
+            network: any,
+            bits: 0,
+        };
+        let v4 = everything(Ipv4Addr::UNSPECIFIED.into());
+        let v6 = everything(Ipv6Addr::UNSPECIFIED.into());
+        OutgoingRules {
+            allowed: vec![v4, v6],
+        }
     }
 
     /// Why an address may not be reached; `None` if it may.

@@ -1,9 +1,12 @@
+use std::net::SocketAddr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
+use resolve::Resolver;
 use wire::{Stream, Wire};
 
 #[derive(Default)]
@@ -22,7 +25,8 @@ async fn listener() -> (TcpListener, Target) {
 }
 
 fn client() -> Client {
-    Client::new(OutgoingRules::parse("127.0.0.1").unwrap(), Vec::new())
+    let rules = OutgoingRules::parse("127.0.0.1").unwrap();
+    Client::new(Connector::new(rules, Vec::new(), Service::Web))
 }
 
 /// A connection and its other end.
@@ -156,4 +160,59 @@ fn promises_are_read() {
             "{text}"
         );
     }
+}
+
+/// A connector with these rules, whose names mean these addresses one after the other.
+fn scripted(rules: &str, answers: &[&[SocketAddr]]) -> Connector {
+    let rules = OutgoingRules::parse(rules).unwrap();
+    let mut connector = Connector::new(rules, Vec::new(), Service::Web);
+    let answers = answers.iter().map(|answer| answer.to_vec());
+    connector.resolver = Resolver::Scripted(Mutex::new(answers.collect()));
+    connector
+}
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(5)
+}
+
+#[tokio::test]
+async fn a_name_is_judged_by_every_address_it_has() {
+    let (listener, _) = listener().await;
+    let open = listener.local_addr().unwrap();
+    let hidden = |ip: &str| SocketAddr::new(ip.parse().unwrap(), open.port());
+    let target = Target::parse("http://innocent.example/").unwrap();
+    for addresses in [
+        vec![hidden("127.0.0.2")],
+        vec![hidden("10.0.0.1"), hidden("::1")],
+        vec![hidden("::ffff:169.254.169.254")],
+        vec![hidden("fd00:ec2::254"), hidden("100.100.100.200")],
+    ] {
+        let connector = scripted("127.0.0.1", &[&addresses]);
+        let connected = connector.connect(&target.origin, soon()).await;
+        assert!(
+            matches!(&connected, Err(Unsent::Denied { address, .. }) if *address == addresses[0].ip()),
+            "{addresses:?}: {connected:?}"
+        );
+    }
+    // Of several, only what may be reached is tried: nobody listens at the first.
+    let connector = scripted("127.0.0.1", &[&[hidden("127.0.0.2"), open]]);
+    assert!(connector.connect(&target.origin, soon()).await.is_ok());
+}
+
+/// The second answer of a name that changes is never asked for between judging and connecting.
+#[tokio::test]
+async fn the_address_that_was_judged_is_the_one_connected_to() {
+    let (listener, _) = listener().await;
+    let hidden = TcpListener::bind("127.0.0.2:0").await.unwrap();
+    let (open, closed) = (listener.local_addr().unwrap(), hidden.local_addr().unwrap());
+    let target = Target::parse("http://rebinding.example/").unwrap();
+    let connector = scripted("127.0.0.1", &[&[open], &[closed]]);
+    let first = connector.connect(&target.origin, soon()).await;
+    let accepted = tokio::time::timeout_at(soon(), listener.accept()).await;
+    let (_far, peer) = accepted.expect("a connection").unwrap();
+    assert_eq!(first.unwrap().local_ip().unwrap(), peer.ip());
+    let second = connector.connect(&target.origin, soon()).await;
+    assert!(matches!(second, Err(Unsent::Denied { .. })), "{second:?}");
+    let nobody = tokio::time::timeout(Duration::ZERO, hidden.accept()).await;
+    assert!(nobody.is_err());
 }

@@ -3,7 +3,10 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+use hyper::StatusCode;
 use semel_ledger::Millis;
+
+use crate::secrets::MissingSecret;
 
 /// Nothing of the request left this machine.
 #[derive(Debug, thiserror::Error)]
@@ -35,6 +38,22 @@ pub(crate) enum Unsent {
     Closed { host: String },
     #[error("{host} took no byte of the request within {within}")]
     Stuck { host: String, within: Millis },
+    #[error("`{host}` ends as an address does but is none; write a name or an address")]
+    NotAHost { host: String },
+    #[error("the proxy {proxy} cannot be reached: {source}")]
+    Proxy { proxy: String, source: Box<Unsent> },
+    #[error("the proxy {proxy} gave no connection to {to}: it answered {status}")]
+    ProxyRefused {
+        proxy: String,
+        to: String,
+        status: StatusCode,
+    },
+    #[error("the proxy {proxy} ended the connection before it answered: {source}")]
+    ProxyCut { proxy: String, source: io::Error },
+    #[error("the proxy {proxy} did not answer as proxies do")]
+    ProxyUnreadable { proxy: String },
+    #[error("the login of the proxy: {source}")]
+    ProxyLogin { source: MissingSecret },
 }
 
 impl Unsent {
@@ -42,7 +61,11 @@ impl Unsent {
     pub(crate) fn is_permanent(&self) -> bool {
         matches!(
             self,
-            Unsent::Denied { .. } | Unsent::Url(_) | Unsent::ServerName { .. }
+            Unsent::Denied { .. }
+                | Unsent::Url(_)
+                | Unsent::ServerName { .. }
+                | Unsent::NotAHost { .. }
+                | Unsent::ProxyLogin { .. }
         )
     }
 }

@@ -1,10 +1,10 @@
 //! Reading a task's fields, with an error that names the field.
 
 use semel_flow::Value;
-use semel_flow::size::{LARGEST, bytes};
 
 use super::names::NameError;
-use crate::secrets::MissingSecret;
+use crate::amiss::Amiss;
+pub(super) use crate::amiss::{missing, no_secret, size, wrong_kind};
 
 /// PostgreSQL counts parameters in 16 bits.
 pub(super) const MOST_PARAMS: usize = 65_535;
@@ -21,14 +21,8 @@ pub(super) enum FieldError {
         one: &'static str,
         other: &'static str,
     },
-    #[error("`{field}` is missing")]
-    Missing { field: String },
-    #[error("`{field}` is {kind}; write {wanted}")]
-    Kind {
-        field: String,
-        kind: &'static str,
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Amiss(#[from] Amiss),
     #[error("`{field}` {source}")]
     Name { field: String, source: NameError },
     #[error("`{field}` has no column; name at least one")]
@@ -41,19 +35,12 @@ pub(super) enum FieldError {
     },
     #[error("`{field}` is null, and null is equal to nothing; give the row a name")]
     NullKey { field: String },
-    #[error("`{field}`: {source}")]
-    Secret {
-        field: &'static str,
-        source: MissingSecret,
-    },
     #[error("`{field}` is not a whole number from {least} to {most}")]
     Range {
         field: String,
         least: i64,
         most: i64,
     },
-    #[error("`limit` is not a size up to 16MiB; write a number with B, KiB or MiB, such as 4MiB")]
-    Size,
     #[error("`params` has {count} values; the limit is {MOST_PARAMS}")]
     TooManyParams { count: usize },
     #[error("`{field}` does not begin with a statement; write one, comments after it")]
@@ -65,18 +52,6 @@ pub(super) enum FieldError {
 }
 
 pub(super) type Read<T> = Result<T, FieldError>;
-
-/// A size: bytes, or text such as `4MiB`.
-pub(super) fn size(value: &Value) -> Read<usize> {
-    let size = match value {
-        Value::Int(size) => u64::try_from(*size).ok(),
-        Value::Text(text) => bytes(text),
-        _ => None,
-    };
-    size.filter(|size| (1..=LARGEST).contains(size))
-        .and_then(|size| size.try_into().ok())
-        .ok_or(FieldError::Size)
-}
 
 pub(super) fn whole(field: &str, value: &Value, least: i64, most: i64) -> Read<i64> {
     match value {
@@ -91,22 +66,8 @@ pub(super) fn whole(field: &str, value: &Value, least: i64, most: i64) -> Read<i
 
 pub(super) fn text<'v>(field: &str, value: Option<&'v Value>) -> Read<&'v str> {
     match value {
-        None | Some(Value::Null) => Err(FieldError::Missing {
-            field: field.to_owned(),
-        }),
+        None | Some(Value::Null) => Err(missing(field)),
         Some(Value::Text(text)) => Ok(text),
         Some(other) => Err(wrong_kind(field, other, "text")),
-    }
-}
-
-pub(super) fn wrong_kind(
-    field: impl Into<String>,
-    value: &Value,
-    wanted: &'static str,
-) -> FieldError {
-    FieldError::Kind {
-        field: field.into(),
-        kind: value.kind(),
-        wanted,
     }
 }

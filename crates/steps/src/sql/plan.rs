@@ -5,7 +5,9 @@ use semel_flow::Value;
 use semel_flow::value::Map;
 use semel_ledger::EffectId;
 
-use super::fields::{FieldError, MOST_PARAMS, Read, size, text, whole, wrong_kind};
+use super::fields::{
+    FieldError, MOST_PARAMS, Read, missing, no_secret, size, text, whole, wrong_kind,
+};
 use super::names::{Column, Table};
 use super::rows::Room;
 use super::words;
@@ -141,7 +143,7 @@ fn work(input: &Value, filler: &Filler) -> Read<Work> {
     };
     let fill = |field: &'static str, value: &Value| {
         let full = filler.value(value);
-        full.map_err(|source| FieldError::Secret { field, source })
+        full.map_err(no_secret::<FieldError>(field))
     };
     let params = match input.get("params") {
         None | Some(Value::Null) => Vec::new(),
@@ -250,7 +252,7 @@ fn table(form: &str, name: &str, value: &Value) -> Read<Table> {
 fn columns(form: &str, name: &str, value: &Value) -> Read<Columns> {
     let field = format!("{form}.{name}");
     let members: &Map = match value.get(name) {
-        None => return Err(FieldError::Missing { field }),
+        None => return Err(missing(field)),
         Some(Value::Map(members)) => members,
         Some(other) => return Err(wrong_kind(field, other, "columns with values")),
     };
@@ -276,7 +278,7 @@ fn room(input: &Value) -> Read<Room> {
     };
     let bytes = match input.get("limit") {
         None => LIMIT,
-        Some(value) => size(value)?,
+        Some(value) => size::<FieldError>("limit", value)?,
     };
     Ok(Room { rows, bytes })
 }

@@ -57,7 +57,7 @@ impl Client {
     ) -> io::Result<Client> {
         let mut options = Options::default();
         options.whereto(plan, address);
-        options.whom_to_trust(settings, plan)?;
+        options.whom_to_trust(settings, plan, address.is_some())?;
         options.who_we_are(settings, plan)?;
         let config = settings.config.as_ref();
         let config = config.map_or_else(|| "none".to_owned(), |path| path.display().to_string());
@@ -126,7 +126,12 @@ impl Options {
         }
     }
 
-    fn whom_to_trust(&mut self, settings: &SshSettings, plan: &Plan) -> io::Result<()> {
+    fn whom_to_trust(
+        &mut self,
+        settings: &SshSettings,
+        plan: &Plan,
+        is_ours: bool,
+    ) -> io::Result<()> {
         // As `ssh` itself would name the host among those it knows.
         let known_as = match plan.port {
             22 => plan.host.to_ascii_lowercase(),
@@ -135,7 +140,13 @@ impl Options {
         let known_hosts = match (&plan.host_key, &settings.known_hosts) {
             (Some(key), _) => self.file(&format!("{known_as} {key}\n"))?,
             (None, Some(path)) => path.display().to_string(),
-            (None, None) if settings.config.is_some() => return Ok(()),
+            (None, None) if settings.config.is_some() => {
+                // Called by its address, it is still known by its name.
+                if is_ours {
+                    self.give("HostKeyAlias", known_as);
+                }
+                return Ok(());
+            }
             (None, None) => "/dev/null".to_owned(),
         };
         self.give("HostKeyAlias", known_as);

@@ -9,6 +9,7 @@ use semel_flow::model::Class;
 use semel_ledger::Millis;
 
 use super::*;
+use crate::command::corpus::SHELL;
 use crate::command::testing::{command, done, failure, text};
 use sshd::{Machine, Pipe, ended, kill};
 
@@ -27,48 +28,16 @@ fn unknown(outcome: Outcome) -> String {
 async fn arguments_arrive_as_they_are() {
     let machine = Machine::start();
     let mut corpus: Vec<String> = (1..=0x7f_u8).map(|c| char::from(c).to_string()).collect();
-    let attacks = [
-        "",
-        " ",
-        "a b  c",
-        "'; touch /tmp/x; '",
-        "$(id)",
-        "`id`",
-        "${HOME}",
-        "$HOME",
-        "~",
-        "~root",
-        "*",
-        "a\nb\n\n",
-        "\\",
-        "\\\\'",
-        "'\\''",
-        "\"\"",
-        "!!",
-        "!-1:q",
-        "a;b&c|d<e>f",
-        "&& id ||",
-        "{a,b}",
-        "[a-z]*?",
-        "-rf",
-        "--",
-        "-oProxyCommand=id",
-        "#no comment",
-        "%s%n%x",
-        "@MARKER @WORK",
-        "\u{202e}ltr",
-        "ä€😀",
-        "\r\n",
-        "\x1b[31m",
-        "FOO=bar",
-    ];
-    corpus.extend(attacks.map(str::to_owned));
+    let pwned = machine.path("pwned");
+    let at = pwned.to_str().unwrap();
+    corpus.extend(SHELL.map(|text| text.replace("PWNED", at)));
     let mut words = vec!["/usr/bin/printf", "%s>"];
     words.extend(corpus.iter().map(String::as_str));
     let (outcome, sent) = machine.perform(&machine.task(&[command(&words)])).await;
     let expected = corpus.join(">") + ">";
     assert_eq!(text(&done(outcome), "stdout"), expected);
     assert_eq!(sent, 1);
+    assert!(!pwned.exists());
 }
 
 #[tokio::test]

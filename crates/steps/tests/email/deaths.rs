@@ -6,7 +6,7 @@ use semel_ledger::Millis;
 use semel_steps::{OutgoingRules, Settings, SmtpServer, SmtpTls};
 
 use crate::server::Server;
-use crate::{letter, message, perform, plain, settings, steps, through, word};
+use crate::{letter, message, perform, plain, settings, steps, task, through, word};
 
 /// Where it dies; what is known then; how often it was said that a byte may have an effect; how
 /// many messages the server has stored.
@@ -157,15 +157,39 @@ async fn nobody_listens() {
     assert!(message(&outcome).contains("cannot connect to 127.0.0.1"));
 }
 
+/// Whoever configures a server on a private address means it; nothing else is opened by that.
 #[tokio::test]
-async fn a_private_address_is_not_reached() {
+async fn a_configured_server_may_be_private() {
     let server = Server::told("{}").await;
-    let closed = Settings {
+    let closed = || Settings {
         rules: OutgoingRules::default(),
         ..settings()
     };
-    let (outcome, sent) = perform(&through(plain(&server), closed), &letter()).await;
-    assert_eq!((word(&outcome), sent), ("permanent", 0));
-    assert!(message(&outcome).contains("loopback"));
+    let (outcome, _) = perform(&through(plain(&server), closed()), &letter()).await;
+    assert_eq!(word(&outcome), "done", "{outcome:?}");
+    assert_eq!(server.stored().len(), 1);
+}
+
+/// A flow names a configured server and nothing else.
+#[tokio::test]
+async fn a_flow_cannot_say_where_a_server_is() {
+    let server = Server::told("{}").await;
+    let steps = steps(&server);
+    let port = plain(&server).port;
+    for more in [
+        format!(r#""via":"127.0.0.1:{port}""#),
+        r#""via":"127.0.0.1""#.to_owned(),
+        format!(r#""via":"smtp://127.0.0.1:{port}""#),
+        r#""host":"127.0.0.1""#.to_owned(),
+        format!(r#""server":"127.0.0.1","port":{port}"#),
+    ] {
+        let input = format!(r#"{{"to":"ann@example.com","subject":"x","text":"x",{more}}}"#);
+        let (outcome, sent) = perform(&steps, &task(&input)).await;
+        assert_eq!(
+            (word(&outcome), sent),
+            ("permanent", 0),
+            "{more}: {outcome:?}"
+        );
+    }
     assert_eq!(server.stored().len(), 0);
 }

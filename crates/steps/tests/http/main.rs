@@ -7,6 +7,7 @@ mod forbidden;
 mod notify;
 mod outcomes;
 mod pages;
+mod proxy;
 mod redirects;
 mod requests;
 mod reuse;

@@ -14,14 +14,14 @@ use tokio_rustls::TlsAcceptor;
 use crate::sink::{ok, read};
 use crate::{perform, post, settings, word};
 
-struct Server {
-    port: u16,
-    certificate: CertificateDer<'static>,
-    seen: mpsc::UnboundedReceiver<usize>,
+pub(crate) struct Server {
+    pub(crate) port: u16,
+    pub(crate) certificate: CertificateDer<'static>,
+    pub(crate) seen: mpsc::UnboundedReceiver<usize>,
 }
 
 /// Answers over TLS; tells the number of the connection of every request.
-async fn server(name: &str) -> Server {
+pub(crate) async fn server(name: &str) -> Server {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(vec![name.to_owned()]).expect("a certificate");
     let certificate = cert.der().clone();

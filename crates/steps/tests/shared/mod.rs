@@ -6,6 +6,8 @@
     reason = "compiled into several test binaries, each of which uses a part of it"
 )]
 
+pub(crate) mod corpus;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

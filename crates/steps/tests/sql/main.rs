@@ -5,6 +5,7 @@ mod shared;
 
 mod cut;
 mod forms;
+mod injection;
 mod proxy;
 mod receipts;
 mod refused;

@@ -153,6 +153,9 @@ impl World {
             self.runs.write(run, advance.at, row, now);
         }
         self.keep_for_run(run, advance.contents, now);
+        for put in &advance.puts {
+            self.put(put, now);
+        }
         if let Some(read) = advance.read_mail {
             self.runs.drop_mail(run, read);
         }

@@ -11,6 +11,7 @@ use tokio_postgres::Error;
 
 use super::ask::Other;
 use super::columns::text;
+use super::kv::Columns;
 use super::pipeline::Pipeline;
 use super::starts::Uses;
 use super::writer::Line;
@@ -150,8 +151,11 @@ async fn move_on(
         of_lane.push(*lane);
         notes.push(text(note));
     }
+    let puts = winners.iter().flat_map(|advance| &advance.puts);
+    let values = Columns::of_puts(puts, now);
     let mut pipe = Pipeline::new(&line.session);
     moved.uses.pipe(&mut pipe, line);
+    values.pipe(&mut pipe, line);
     if !moved.read.is_empty() {
         pipe.execute(&line.runs.read_mail, vec![&moved.read, &moved.read_up_to]);
     }

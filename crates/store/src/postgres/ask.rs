@@ -1,6 +1,7 @@
 //! What one caller wants written, and which effects that is about.
 
 use crate::change::{Change, EffectChange};
+use crate::kv::MAX_VALUE_BYTES;
 use crate::node::Membership;
 use crate::seen::Seen;
 
@@ -41,7 +42,13 @@ impl Ask {
         let own = |change: &Change| match change {
             Change::Blob(bytes) => bytes.len(),
             Change::Start(start) => start.run.opening.len() + all(&start.run.contents),
-            Change::Advance(advance) => length(&advance.row) + all(&advance.contents),
+            Change::Advance(advance) => {
+                let puts = advance.puts.iter();
+                let puts = puts.map(|put| put.to.as_ref().map_or(0, |to| to.as_str().len()));
+                length(&advance.row) + all(&advance.contents) + puts.sum::<usize>()
+            }
+            // What is there may come back as the effect's result.
+            Change::Kv(_) => 2 * MAX_VALUE_BYTES,
             _ => 0,
         };
         let bytes = |change: &Change| own(change) + change.effect().map_or(0, effect);

@@ -57,6 +57,7 @@ pub(super) async fn write(
         ..
     } = line;
     let (rows, runs) = (Rows::of(plan), plan.starts.columns(plan.now));
+    let values = plan.values.columns(plan.now);
     let (writer, now) = (mark.writer.as_slice(), plan.now.0);
     let mut pipe = Pipeline::new(session);
     if begin {
@@ -86,6 +87,7 @@ pub(super) async fn write(
     }
     rows.blocked.pipe(&mut pipe, statements);
     let started = runs.pipe(&mut pipe, line);
+    values.pipe(&mut pipe, line);
     pipe.execute(&statements.mark, vec![&writer, &mark.commit, &now]);
     let mut replies = pipe.run().await?;
 

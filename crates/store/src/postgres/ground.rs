@@ -1,8 +1,8 @@
 //! What a batch must know, and hold, before it can be planned.
 //!
 //! Owns the first round trips of an attempt. Effects are read without locks if they can be; but a
-//! lane is held from before it is looked at, so that nobody enters or leaves it until the commit.
-//! Lanes are held before effects, and both in order.
+//! lane is held from before it is looked at, so that nobody enters or leaves it until the commit;
+//! and so is the key of a value. Both are held before effects, and all in order.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 
 use super::ask::Ask;
 use super::fault::Fault;
+use super::kv::{self, Values};
 use super::nodes;
 use super::pipeline::{Pipeline, Place, Replies};
 use super::row::{Reader, Stamped, Unreadable};
@@ -25,11 +26,12 @@ pub(super) struct Ground {
     pub(super) effects: HashMap<[u8; 16], Stamped>,
     pub(super) alive: Vec<Membership>,
     pub(super) known: Known,
+    pub(super) values: Values,
     /// No part of it was taken from a hint.
     pub(super) sure: bool,
 }
 
-/// What a batch asks of lanes and versions.
+/// What a batch asks of lanes, versions and values.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     lanes: BTreeSet<Vec<u8>>,
@@ -38,6 +40,9 @@ pub(super) struct Needs {
     entering: Vec<Vec<u8>>,
     /// Runs that end or let others pass.
     leaving: Vec<Vec<u8>>,
+    /// Keys whose values are asked for or written, and what is held for them.
+    keys: BTreeSet<String>,
+    locks: BTreeSet<i64>,
 }
 
 impl Needs {
@@ -64,6 +69,13 @@ impl Needs {
                 if let Next::Finish { .. } | Next::Rest { yields: true, .. } = advance.next {
                     self.leaving.push(advance.run.0.to_vec());
                 }
+                for put in &advance.puts {
+                    self.locks.insert(kv::lock(&put.key));
+                }
+            }
+            Change::Kv(change) => {
+                self.locks.insert(kv::lock(&change.key));
+                self.keys.insert(change.key.as_str().to_owned());
             }
             _ => {}
         }
@@ -71,7 +83,8 @@ impl Needs {
 
     /// Only a transaction can give what is needed.
     pub(super) fn any(&self) -> bool {
-        !(self.lanes.is_empty() && self.things.is_empty() && self.leaving.is_empty())
+        let asked = [&self.lanes, &self.things].iter().any(|it| !it.is_empty());
+        asked || !self.leaving.is_empty() || !self.locks.is_empty()
     }
 }
 
@@ -86,6 +99,7 @@ pub(super) async fn read(line: &Line, asks: &[Ask], seen: &Seen) -> Result<Groun
             effects: HashMap::new(),
             alive: members,
             known: Known::default(),
+            values: Values::default(),
             sure,
         });
     }
@@ -98,6 +112,7 @@ pub(super) async fn read(line: &Line, asks: &[Ask], seen: &Seen) -> Result<Groun
         effects: stamped(&take(&mut replies, effects))?,
         alive: nodes::memberships(&take(&mut replies, alive)),
         known: Known::default(),
+        values: Values::default(),
         sure,
     })
 }
@@ -120,11 +135,16 @@ pub(super) async fn hold(line: &Line, asks: &[Ask], mut needs: Needs) -> Result<
 
     let lanes: Vec<Vec<u8>> = needs.lanes.into_iter().collect();
     let things: Vec<Vec<u8>> = needs.things.into_iter().collect();
-    let locks: Vec<i64> = sorted_locks(&lanes);
+    needs
+        .locks
+        .extend(lanes.iter().map(|lane| lock_of_lane(lane)));
+    let locks: Vec<i64> = needs.locks.into_iter().collect();
+    let keys: Vec<String> = needs.keys.into_iter().collect();
     let mut pipe = Pipeline::new(&line.session);
     if !locks.is_empty() {
         pipe.query(&line.runs.hold_lanes, vec![&locks]);
     }
+    let values = (!keys.is_empty()).then(|| pipe.query(&line.kv.load, vec![&keys]));
     let inside = (!lanes.is_empty()).then(|| pipe.query(&line.runs.inside, vec![&lanes]));
     let latest = (!things.is_empty()).then(|| pipe.query(&line.runs.latest, vec![&things]));
     let entering = &needs.entering;
@@ -140,6 +160,7 @@ pub(super) async fn hold(line: &Line, asks: &[Ask], mut needs: Needs) -> Result<
         effects: stamped(&take(&mut replies, effects))?,
         alive,
         known,
+        values: Values::read(&take(&mut replies, values))?,
         sure: true,
     })
 }
@@ -175,14 +196,10 @@ fn sorted(ids: impl Iterator<Item = [u8; 16]>) -> Vec<Vec<u8>> {
     ids.into_iter().map(Into::into).collect()
 }
 
-/// Lanes as the numbers that are held. Two lanes with the same number only wait for each other.
-fn sorted_locks(lanes: &[Vec<u8>]) -> Vec<i64> {
-    let lock = |lane: &Vec<u8>| {
-        let short = lane.first_chunk().copied().unwrap_or_default();
-        i64::from_be_bytes(short)
-    };
-    let locks: BTreeSet<i64> = lanes.iter().map(lock).collect();
-    locks.into_iter().collect()
+/// A lane as the number that is held. Two lanes with the same number only wait for each other.
+fn lock_of_lane(lane: &[u8]) -> i64 {
+    let short = lane.first_chunk().copied().unwrap_or_default();
+    i64::from_be_bytes(short)
 }
 
 fn stamped(rows: &[Row]) -> Result<HashMap<[u8; 16], Stamped>, Unreadable> {

@@ -11,7 +11,7 @@ use super::ask::{By, Other};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::writer::Line;
-use super::{advance, listeners, nodes, releases, runs, secrets};
+use super::{advance, kv, listeners, nodes, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::run::{Advance, RunId};
 
@@ -101,7 +101,9 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
         Change::Tell { place, note } => {
             Answer::Told(listeners::tell(line, *place, note, now).await?)
         }
+        Change::SweepKv { limit } => Answer::Counted(kv::sweep(line, *limit, now).await?),
         Change::Effect(_)
+        | Change::Kv(_)
         | Change::Blob(_)
         | Change::Receipts(_)
         | Change::Start(_)

@@ -18,6 +18,7 @@ use crate::run::{Start, StartOutcome, Started};
 
 use super::ask::{Ask, By, Other};
 use super::ground::Ground;
+use super::kv::Values;
 use super::row::Stamped;
 use super::starts::Starts;
 
@@ -32,6 +33,7 @@ pub(super) struct Plan<'a> {
     pub(super) blobs: BTreeMap<[u8; 32], Vec<u8>>,
     pub(super) receipts: Vec<&'a Receipt>,
     pub(super) starts: Starts<'a>,
+    pub(super) values: Values,
     /// Changes that the database itself answers.
     pub(super) others: Vec<Other<'a>>,
     /// The identities that must hold until the commit.
@@ -130,6 +132,7 @@ impl<'a> Plan<'a> {
             blobs: BTreeMap::new(),
             receipts: Vec::new(),
             starts: Starts::new(ground.known),
+            values: ground.values,
             others: Vec::new(),
             members: Vec::new(),
             now,
@@ -176,6 +179,9 @@ impl<'a> Plan<'a> {
             (Change::Start(start), slot) => {
                 return Answer::Started(Box::new(self.start(by, slot, start)));
             }
+            (Change::Kv(change), slot) => {
+                return Answer::Kv(Box::new(self.operate(slot, change)));
+            }
             (Change::Blob(bytes), _) => self.keep(bytes.clone()),
             (Change::Receipts(receipts), _) => self.receipts.extend(receipts),
             (Change::Advance(advance), _) => {
@@ -189,7 +195,7 @@ impl<'a> Plan<'a> {
         Answer::Written
     }
 
-    fn effect(&mut self, slot: usize, change: EffectChange) -> Answered {
+    pub(super) fn effect(&mut self, slot: usize, change: EffectChange) -> Answered {
         self.steps += 1;
         let (answered, blobs) = self.slots[slot].apply(change, self.steps, self.now);
         for bytes in blobs {
@@ -251,6 +257,7 @@ impl<'a> Plan<'a> {
         self.blobs.is_empty()
             && self.receipts.is_empty()
             && self.starts.is_empty()
+            && self.values.is_empty()
             && self.others.is_empty()
             && self.slots.iter().all(still)
     }
@@ -261,6 +268,7 @@ impl<'a> Plan<'a> {
             let answered = match answer {
                 Answer::Effect(answered) => Some(&mut **answered),
                 Answer::Started(started) => started.answered.as_mut(),
+                Answer::Kv(done) => done.answered.as_mut(),
                 _ => None,
             };
             let record = answered.and_then(|answered| answered.record.as_deref_mut());

@@ -9,7 +9,7 @@ statements! {
     RunStatements:
     /// The lanes of these runs.
     lanes_of = "SELECT DISTINCT lane FROM runs WHERE id = ANY($1) AND lane IS NOT NULL";
-    /// Holds lanes until the commit, in the order that they are given.
+    /// Holds lanes, and keys of values, until the commit, in the order that they are given.
     hold_lanes = "SELECT pg_advisory_xact_lock(lane) FROM unnest($1::bigint[]) AS lane";
     /// How many runs are in each of these lanes.
     inside = "SELECT lane, count(*) FROM runs \

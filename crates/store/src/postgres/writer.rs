@@ -17,6 +17,7 @@ use super::attempt::{Attempt, Doubtful, Outcome};
 use super::connect::{Address, Outage, Purpose, Session};
 use super::effects::Mark;
 use super::fault::{Cause, Fault, RaceLost};
+use super::kv::KvStatements;
 use super::plan::Answers;
 use super::run_statements::RunStatements;
 use super::statements::Statements;
@@ -53,6 +54,7 @@ pub(super) struct Line {
     pub(super) session: Session,
     pub(super) statements: Statements,
     pub(super) runs: RunStatements,
+    pub(super) kv: KvStatements,
 }
 
 impl Line {
@@ -61,10 +63,12 @@ impl Line {
             let session = address.connect(Purpose::ByKey).await?;
             let statements = Statements::prepare(&session).await?;
             let runs = RunStatements::prepare(&session).await?;
+            let kv = KvStatements::prepare(&session).await?;
             Ok(Line {
                 session,
                 statements,
                 runs,
+                kv,
             })
         })
         .await

@@ -147,6 +147,9 @@ impl Batch<'_> {
             return Ok(false);
         }
         self.keep_for_run(id, &advance.contents)?;
+        for put in &advance.puts {
+            self.put(put)?;
+        }
         if let Some(read) = advance.read_mail {
             mail::drop_read(self.connection, id, read)?;
         }

@@ -11,7 +11,7 @@ use super::effects::{Batch, Statements};
 use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
-use super::{Ask, blobs, listeners, mail, nodes, receipts, releases, runs, secrets};
+use super::{Ask, blobs, kv, listeners, mail, nodes, receipts, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
@@ -230,5 +230,7 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         Change::Tell { place, note } => {
             Answer::Told(listeners::tell(connection, place, &note, now)?)
         }
+        Change::Kv(change) => Answer::Kv(Box::new(batch.operate(*change)?)),
+        Change::SweepKv { limit } => Answer::Counted(kv::sweep(connection, limit, now)?),
     })
 }

@@ -5,6 +5,7 @@ use semel_ledger::{EffectId, Time};
 use super::{Backend, Store};
 use crate::blob::Stored;
 use crate::error::StoreError;
+use crate::kv::{KvEntry, KvFilter, KvKey};
 use crate::node::NodeState;
 use crate::query::{Filter, MAX_PAGE, Page, ReceiptFilter, Tally};
 use crate::receipt::Receipt;
@@ -107,6 +108,26 @@ impl Store {
     /// [`StoreError`] if the store could not.
     pub async fn secrets_revision(&self) -> Result<i64, StoreError> {
         backend!(self, secrets_revision())
+    }
+
+    /// The value of a key, if it is there and has not expired.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn kv(&self, key: &KvKey) -> Result<Option<KvEntry>, StoreError> {
+        backend!(self, kv(key, self.now()))
+    }
+
+    /// The values that match and have not expired, by the bytes of their keys.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn kv_list(&self, filter: &KvFilter) -> Result<Page<KvEntry, String>, StoreError> {
+        let filter = KvFilter {
+            limit: filter.limit.clamp(1, MAX_PAGE),
+            ..filter.clone()
+        };
+        backend!(self, kv_list(filter, self.now()))
     }
 
     /// All nodes that have not left.

@@ -105,6 +105,7 @@ pub(crate) fn advance(n: u64, at: u32, next: Next) -> Advance {
         at,
         row: Some(format!("{{\"row\":{at}}}").into()),
         contents: Vec::new(),
+        puts: Vec::new(),
         read_mail: None,
         next,
     }

@@ -1,3 +1,4 @@
+use aho_corasick::AhoCorasickKind;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
@@ -102,6 +103,24 @@ fn a_long_secret_is_found_too() {
     }
     let json = Value::text(&secret).to_json();
     assert_eq!(redactor.text(&json), format!("\"{MARK}\""));
+}
+
+/// Making a DFA follows every place of a repetitive secret back to its beginning, for every letter: the
+/// square of its length. However few secrets there are, none is made.
+#[test]
+fn a_repetitive_secret_costs_no_more_than_its_letters() {
+    for unit in ["a", "ab", "aab/", "0"] {
+        let secret = unit.repeat(1024 / unit.len());
+        let redactor = redactor(&secret);
+        let kind = redactor.0.as_ref().unwrap().kind();
+        assert_eq!(kind, AhoCorasickKind::ContiguousNFA, "{unit}");
+        assert_eq!(redactor.text(&format!("<{secret}>")), format!("<{MARK}>"));
+    }
+    // The largest that is looked for.
+    let secret = "a".repeat(64 * 1024);
+    let redactor = redactor(&secret);
+    assert_eq!(redactor.text(&secret), MARK);
+    assert_eq!(redactor.text(&secret[1..]), &secret[1..]);
 }
 
 proptest! {

@@ -32,6 +32,7 @@ pub(super) fn better(key: &Key<'_, '_, '_>, found: Diagnostic) -> Diagnostic {
         }
         Role::Sync => found.help("name the item: key: ${{ item.id }}"),
         Role::Lock => found.help("name what must not be changed by two at once"),
+        Role::Kv => found.help("name what the value is about"),
         Role::Per | Role::Latest => {
             found.help("name the thing that the event is about, such as ${{ event.object.id }}")
         }

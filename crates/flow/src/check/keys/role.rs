@@ -10,6 +10,7 @@ impl Role {
             Role::Lock => "lock name",
             Role::Per => "`overlap.per`",
             Role::Latest => "`latest.of`",
+            Role::Kv => "`kv` key",
         }
     }
 
@@ -24,6 +25,7 @@ impl Role {
             Role::Lock => "different in every run, so nobody would ever wait",
             Role::Per => "different for every run, so no two would ever be the same",
             Role::Latest => "different for every event, so no two would ever be compared",
+            Role::Kv => "different each time, so nothing would be found again",
         }
     }
 

@@ -53,7 +53,15 @@ fn wrong_references_are_explained() {
         ("header-impossible", hook("request.headers[\"x github\"] == \"push\""), "C014"),
         ("header-computed", hook("request.headers[event.name] == \"push\""), "C014"),
         ("header-all", hook("\"x-kind\" in request.headers"), "C014"),
+        ("undo-of-an-item", steps("  - id: all\n    for_each: event.list\n    key: ${{ item.id }}\n    steps: [{id: a, http: {post: https://a.example}, undo: {http: {delete: https://a.example}}}]\n  - {id: b, fail: no}\n"), "C018?"),
+        ("undo-in-on-failure", steps("  - {id: a, fail: no}\non_failure:\n  - {id: t, http: {post: https://a.example}, undo: {http: {delete: https://a.example}}}\n"), "C018?"),
         ("header-kind-of-value", hook("request.headers[\"x-kind\"] == 1"), "C008"),
+        ("value-read-before", steps("  - {id: a, kv: {get: k}, result: before}\n"), "C001"),
+        ("value-put-changed", steps("  - {id: a, kv: {set: k, to: 1}, result: changed}\n"), "C001"),
+        ("value-secret", steps("  - {id: a, kv: {set: k, to: {t: \"Bearer ${{ secrets.T }}\"}}}\n"), "C008"),
+        ("value-by-text", steps("  - {id: a, kv: {add: k, by: \"${{ run.key }}\"}}\n"), "C008"),
+        ("value-key-list", steps("  - {id: a, kv: {get: \"k/${{ [1] }}\"}}\n"), "C008"),
+        ("value-key-secret", steps("  - {id: a, kv: {get: \"k/${{ secrets.T }}\"}}\n"), "K011"),
     ];
     for (name, source, expected) in flows {
         let found = codes(&flow(&source)).join(" ");
@@ -71,8 +79,11 @@ fn right_references_pass_in_silence() {
         steps(&format!("  - id: way\n    switch:\n      - if: event.x\n        steps: [{{id: a, {GET}}}]\n      - else: [{{id: c, stop: no}}]\n  - {{id: b, set: {{x: \"${{{{ default(steps.a.result, 1) }}}}\"}}}}\n")),
         steps(&format!("  - id: all\n    for_each: event.list\n    key: ${{{{ item.id }}}}\n    steps:\n      - {{id: a, {GET}, result: \"body.x + status\"}}\n      - {{id: b, set: {{x: \"${{{{ steps.a.result }}}} ${{{{ item.id }}}}\"}}}}\n  - {{id: c, set: {{x: \"${{{{ steps.all.result.count }}}}\"}}}}\n")),
         steps("  - id: a\n    http: {post: https://a.example, json: {k: \"${{ step.key }}\"}}\n    undo: {http: {post: \"https://a.example/${{ steps.a.result.id }}/void\"}}\n"),
+        steps("  - id: all\n    for_each: event.list\n    key: ${{ item.id }}\n    steps: [{id: a, http: {post: https://a.example}, undo: {http: {delete: https://a.example}}}]\n"),
+        steps("  - id: all\n    for_each: event.list\n    key: ${{ item.id }}\n    steps: [{id: a, http: {post: https://a.example}, undo: {http: {delete: https://a.example}}}]\n    undo: {http: {delete: https://a.example}}\n  - {id: b, fail: no}\n"),
         hook("request.headers[\"x-kind\"] == \"a\" && has(request.headers.origin) && default(request.headers.`x-b`, \"\") != \"b\""),
         hook("event.l.exists(request, request.headers == 1)"),
+        steps("  - {id: a, kv: {add: \"k/${{ run.id }}/${{ date(now()) }}\"}, result: before}\n"),
         steps("  - {id: a, if: \"event.l.exists(status, status == 'x')\", stop: }\n"),
         steps("  - {id: a, fail: no}\non_failure:\n  - {id: t, http: {post: https://a.example, json: {m: \"${{ failure.message }} ${{ steps.a.status }}\"}}}\n"),
         "name: f\non:\n  sync:\n    every: 1h\n    fetch: {http: {get: \"https://a.example?c=${{ cursor }}\"}}\n    items: body.list\n    key: ${{ item.id }}\n    cursor: body.last\n    more: body.more && cursor != \"\"\nsteps: [{id: s, set: {x: \"${{ item.id }}${{ event.id }}\"}}]\n".to_owned(),

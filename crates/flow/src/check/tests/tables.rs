@@ -16,6 +16,8 @@ steps:
   - {id: put, http: {put: https://a.example}}
   - {id: pay, http: {post: https://a.example, idempotency: {header: Idempotency-Key, window: 24h}}}
   - {id: send, http: {post: https://a.example}, timeout: 5s}
+  - {id: kept, kv: {set: k, to: 1}}
+  - {id: count, kv: {add: k}}
   - id: known
     key: k/${{ event.id }}
     scope: shared/known

@@ -62,6 +62,9 @@ struct Step {
     phase: String,
     attempts: u64,
     why: Option<String>,
+    /// Where its undo stands, if that has begun.
+    undo: Option<String>,
+    undo_why: Option<String>,
     result: Option<Box<RawValue>>,
     result_blob: Option<String>,
 }
@@ -88,6 +91,26 @@ impl Show {
         run.print_timeline();
         run.print_help(&client.flags());
         Ok(0)
+    }
+}
+
+impl Step {
+    /// What was done and taken back is undone.
+    fn phase_shown(&self) -> &str {
+        match self.undo.as_deref() {
+            Some("done") => "undone",
+            _ => &self.phase,
+        }
+    }
+
+    /// Where an undo stands that is not done.
+    fn undo_shown(&self) -> String {
+        let Some(undo) = self.undo.as_deref().filter(|undo| *undo != "done") else {
+            return String::new();
+        };
+        let why = self.undo_why.as_deref().map(shown);
+        let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
+        format!("its undo is {undo}{why}  ")
     }
 }
 
@@ -154,9 +177,11 @@ impl Run {
             };
             let why = step.why.as_deref().map(shown).unwrap_or_default();
             let result = value(step.result.as_deref(), step.result_blob.as_deref());
+            let phase = step.phase_shown();
+            let back = step.undo_shown();
             let line = format!(
-                "  {}  {:<step_width$}  {:<kind_width$}  {:<7}  {attempts}{why}{result}",
-                paint.on(tone_of(&step.phase), &format!("{:<8}", step.phase)),
+                "  {}  {:<step_width$}  {:<kind_width$}  {:<7}  {attempts}{back}{why}{result}",
+                paint.on(tone_of(phase), &format!("{phase:<8}")),
                 shown(&step.id),
                 step.kind,
                 step.class,

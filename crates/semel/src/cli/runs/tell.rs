@@ -11,12 +11,17 @@ use crate::cli::user;
 use crate::client::{Access, Call, Client};
 use crate::term::print_line;
 
-/// Ask a run to end; what is done stays done
+/// Ask a run to end; what is done stays done, unless it is to be taken back
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  semel runs cancel run_01a1e1ff70450000a929648c6a93ad99")]
+#[command(
+    after_help = "EXAMPLE\n  semel runs cancel run_01a1e1ff70450000a929648c6a93ad99\n  semel runs cancel run_01a1e1ff70450000a929648c6a93ad99 --undo"
+)]
 pub(super) struct Cancel {
     #[command(flatten)]
     named: Named,
+    /// Take back what is done, by the `undo` of each step, the last one first
+    #[arg(long)]
+    undo: bool,
 }
 
 /// Let a run that waits for a person, or for its next attempt, go on now
@@ -63,12 +68,12 @@ impl Named {
         &self,
         client: &Client,
         verb: &str,
-        more: &[(&str, &str)],
+        more: &[(&str, Value)],
         json: bool,
     ) -> anyhow::Result<Told> {
         let mut body = json!({});
         for (name, value) in more {
-            body[*name] = Value::from(*value);
+            body[*name] = value.clone();
         }
         if let Some(by) = self.by.clone().or_else(user) {
             body["by"] = by.into();
@@ -84,10 +89,17 @@ impl Named {
 
 impl Cancel {
     pub(super) async fn run(self, client: &Client, json: bool) -> anyhow::Result<u8> {
-        let told = self.named.tell(client, "/cancel", &[], json).await?;
+        let undo = self.undo.then_some(("undo", Value::Bool(true)));
+        let more: Vec<_> = undo.into_iter().collect();
+        let told = self.named.tell(client, "/cancel", &more, json).await?;
         if !json {
             let run = told.run.unwrap_or(self.named.run);
-            say!("semel: {run} is asked to end; semel runs show {run} tells how it did");
+            let undo = if self.undo {
+                " and to take back what is done"
+            } else {
+                ""
+            };
+            say!("semel: {run} is asked to end{undo}; semel runs show {run} tells how it did");
         }
         Ok(0)
     }
@@ -98,7 +110,7 @@ impl Resume {
         let more: Vec<_> = self
             .note
             .as_deref()
-            .map(|note| ("note", note))
+            .map(|note| ("note", Value::from(note)))
             .into_iter()
             .collect();
         let told = self.named.tell(client, "/resume", &more, json).await?;

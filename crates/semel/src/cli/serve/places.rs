@@ -121,7 +121,7 @@ fn mail_server(place: &Place, origin: &Origin) -> anyhow::Result<SmtpServer> {
 }
 
 /// A secret's name, written bare or as in flows.
-fn named(text: &str) -> &str {
+pub(super) fn named(text: &str) -> &str {
     secret_name(text).unwrap_or(text)
 }
 

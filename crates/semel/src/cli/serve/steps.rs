@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use semel_server::Vault;
 use semel_steps::{
-    EnvSecrets, ExecSettings, LimitSettings, OutgoingRules, Settings, SshSettings, Steps,
+    EnvSecrets, ExecSettings, LimitSettings, OutgoingRules, Proxy, Settings, SshSettings, Steps,
 };
 
 use super::places;
@@ -23,6 +23,7 @@ pub(super) fn steps(config: &Config, data: &Path) -> anyhow::Result<(Steps, Arc<
     let vault = Arc::new(Vault::new(Arc::new(secrets), keys::of_owner(data)?));
     let settings = Settings {
         rules: rules(config)?,
+        proxy: proxy(config)?,
         limits: limits(config),
         notify: places::channels(config)?,
         smtp: places::mail_servers(config)?,
@@ -42,6 +43,35 @@ fn rules(config: &Config) -> anyhow::Result<OutgoingRules> {
         let (name, origin) = (Name::OutgoingAllow.text(), &setting.origin);
         Failure::usage(format!("{name}: {error} ({origin})")).into()
     })
+}
+
+/// What requests go through, if it is set here: the variables that other programs read for their
+/// proxies are not, because a step must not go another way by accident.
+fn proxy(config: &Config) -> anyhow::Result<Option<Proxy>> {
+    let wrong = |name: Name, why: String| {
+        let origin = config.setting(name).map(|setting| &setting.origin);
+        let origin = origin.map(|origin| format!(" ({origin})"));
+        let origin = origin.unwrap_or_default();
+        Failure::usage(format!("{}: {why}{origin}", name.text()))
+    };
+    let Some(url) = config.text(Name::OutgoingProxy) else {
+        let idle = [Name::OutgoingProxyLogin, Name::OutgoingNoProxy];
+        return match idle.into_iter().find(|name| config.text(*name).is_some()) {
+            Some(name) => Err(wrong(name, "there is no outgoing.proxy".to_owned()).into()),
+            None => Ok(None),
+        };
+    };
+    let mut proxy =
+        Proxy::parse(url).map_err(|error| wrong(Name::OutgoingProxy, error.to_string()))?;
+    if let Some(login) = config.text(Name::OutgoingProxyLogin) {
+        proxy = proxy.with_login(places::named(login));
+    }
+    if let Some(without) = config.text(Name::OutgoingNoProxy) {
+        proxy = proxy
+            .without(without)
+            .map_err(|error| wrong(Name::OutgoingNoProxy, error.to_string()))?;
+    }
+    Ok(Some(proxy))
 }
 
 fn programs(config: &Config) -> ExecSettings {

@@ -50,6 +50,8 @@ fn happenings() -> Vec<Happening> {
         again: Some(Again {
             of: "run_a".into(),
             reuse: Vec::new(),
+            own: Vec::new(),
+            earlier: Vec::new(),
         }),
         ..opening(Origin::Rerun, Some("ada"))
     };
@@ -80,6 +82,7 @@ fn happenings() -> Vec<Happening> {
         done(How::LookedUp),
         done(How::Decided),
         done(How::TakenAsDone),
+        done(How::TakenOver("run_a".into())),
         Happening::Failed(Box::new(Failed {
             step: step(),
             attempt: 1,
@@ -87,6 +90,7 @@ fn happenings() -> Vec<Happening> {
             message: "no such host".into(),
             at: Time(0),
             again_at: later,
+            maybe: false,
         })),
         Happening::Lost {
             step: step(),
@@ -133,9 +137,17 @@ fn happenings() -> Vec<Happening> {
             step: step(),
             message: "enough".into(),
         },
-        Happening::Cancelled { by: "ada".into() },
+        Happening::Cancelled {
+            by: "ada".into(),
+            undo: false,
+        },
+        Happening::Cancelled {
+            by: "ada".into(),
+            undo: true,
+        },
         Happening::Cancelled {
             by: "replaced".into(),
+            undo: false,
         },
         Happening::Ended {
             how: Ending::Failed,
@@ -145,6 +157,12 @@ fn happenings() -> Vec<Happening> {
             how: Ending::Done,
             why: "done".into(),
         },
+        Happening::Ended {
+            how: Ending::Undone,
+            why: "mail failed; undone: pay".into(),
+        },
+        Happening::Begun { step: step() },
+        Happening::NotDone { step: step() },
     ]
 }
 

@@ -146,11 +146,19 @@ impl Machine {
     }
 
     pub(super) fn ssh(&self, settings: SshSettings) -> Ssh {
+        self.under(settings, OutgoingRules::parse("127.0.0.0/8,::1").unwrap())
+    }
+
+    /// With rules that let nobody reach this machine.
+    pub(super) fn closed(&self, settings: SshSettings) -> Ssh {
+        self.under(settings, OutgoingRules::default())
+    }
+
+    fn under(&self, settings: SshSettings, rules: OutgoingRules) -> Ssh {
         // As secrets from files come: without the line break at the end.
         let key = self.read("user").trim_end().to_owned();
         let stranger = self.read("stranger");
         let secrets = SecretSet::from_iter([("KEY", key), ("STRANGER", stranger)]);
-        let rules = OutgoingRules::parse("127.0.0.0/8").unwrap();
         Ssh::new(settings, rules, Arc::new(secrets))
     }
 

@@ -155,6 +155,51 @@ async fn a_forbidden_address_is_not_connected_to() {
     assert_eq!(machine.connections(), 0);
 }
 
+/// The operator's file opens the hosts that it leads to, and no others that a flow may write.
+#[tokio::test]
+async fn a_configuration_leads_to_its_own_hosts_only() {
+    let machine = Machine::start();
+    let config = machine.path("ssh_config");
+    std::fs::write(
+        &config,
+        "Host shop-1\n  HostName 127.0.0.1\nHost *\n  Compression no\n",
+    )
+    .unwrap();
+    let settings = || SshSettings {
+        config: Some(config.clone()),
+        ..SshSettings::default()
+    };
+    let closed = |host: &str| {
+        let task = noting(&machine, &[("host", Value::text(host))]);
+        (machine.closed(settings()), task)
+    };
+    for host in ["127.0.0.1", "localhost", "127.1", "::1"] {
+        let (ssh, task) = closed(host);
+        let failure = failure(ssh.perform(&task, &semel_act::Untraced).await);
+        assert_eq!(failure.class, FailureClass::Permanent, "{host}");
+        assert!(failure.message.contains("loopback"), "{}", failure.message);
+    }
+    assert_eq!((machine.connections(), machine.ran()), (0, 0));
+    let (ssh, task) = closed("shop-1");
+    done(ssh.perform(&task, &semel_act::Untraced).await);
+    assert_eq!(machine.ran(), 1);
+    // What the rules allow is reached as without a file, and known by its name.
+    let known = machine.path("known");
+    let port = task.input.get("port").unwrap().shown();
+    let line = format!("[localhost]:{port} {}\n", machine.host_key("host"));
+    std::fs::write(&known, line).unwrap();
+    std::fs::write(&config, format!("UserKnownHostsFile {}\n", known.display())).unwrap();
+    let named = [
+        ("host", Value::text("localhost")),
+        ("host_key", Value::Null),
+    ];
+    let (outcome, _) = machine
+        .perform_with(settings(), &noting(&machine, &named))
+        .await;
+    done(outcome);
+    assert_eq!(machine.ran(), 2);
+}
+
 #[tokio::test]
 async fn wrong_fields_are_named_and_nobody_is_called() {
     let machine = Machine::start();
