@@ -39,8 +39,7 @@ impl State {
         let before = self.steps.get(step);
         match how {
             // What it waited for, somebody else did.
-            How::Arrived | How::TimedOut => false,
-            How::Reused(_) => false,
+            How::Reused(_) | How::Arrived | How::TimedOut => false,
             // Found after an attempt of ours was lost; what was there before we came is not ours.
             How::LookedUp => before.is_some_and(|step| step.maybe),
             // A called run that somebody else had called.
