@@ -137,6 +137,12 @@ fn happenings() -> Vec<Happening> {
             step: step(),
             message: "enough".into(),
         },
+    ]
+}
+
+/// How a run ends, and what it goes back over before.
+fn endings() -> Vec<Happening> {
+    vec![
         Happening::Cancelled {
             by: "ada".into(),
             undo: false,
@@ -168,7 +174,8 @@ fn happenings() -> Vec<Happening> {
 
 #[test]
 fn every_happening_has_its_line() {
-    let lines: Vec<String> = happenings()
+    let all = [happenings(), endings()].concat();
+    let lines: Vec<String> = all
         .iter()
         .map(|happening| {
             let entry = entry(Time(0), happening);
