@@ -67,15 +67,13 @@ impl Decider<'_, '_> {
         let value = value.map_err(|error| error.to_string())?;
         let time = match &value {
             Value::Time(time) => *time,
-            Value::Text(text) => match text.parse::<Timestamp>() {
-                Ok(time) => Time(time.as_millisecond()),
-                Err(_) => {
+            Value::Text(text) => {
+                let time = text.parse::<Timestamp>().map_err(|_| {
                     let shown: String = text.chars().take(64).collect();
-                    return Err(format!(
-                        "{shown:?} is no time; write it as 2026-12-24T18:00:00Z"
-                    ));
-                }
-            },
+                    format!("{shown:?} is no time; write it as 2026-12-24T18:00:00Z")
+                })?;
+                Time(time.as_millisecond())
+            }
             other => {
                 return Err(format!(
                     "`{}` is {}, not a time; timestamp(\"2026-12-24T18:00:00Z\") is one",

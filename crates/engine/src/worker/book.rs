@@ -122,7 +122,9 @@ impl Active {
         book.slots.clear();
         for answer in &answers {
             if let Answer::Told(runs) = answer {
-                runs.iter().for_each(|run| inner.mail_came(*run));
+                for run in runs {
+                    inner.mail_came(*run);
+                }
             }
         }
         Ok(answers)

@@ -308,7 +308,7 @@ async fn emitted(
 ) -> Result<Option<Value>, StoreError> {
     let Some(run) = run else { return Ok(None) };
     let loaded = patiently(|| inner.store.load_run(run)).await?;
-        let Some(loaded) = loaded else {
+    let Some(loaded) = loaded else {
         return Ok(None);
     };
     Ok(match find_emitted(&loaded.journal, which) {

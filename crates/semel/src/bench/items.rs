@@ -91,7 +91,7 @@ fn flow(sink: SocketAddr) -> String {
           json: {{n: '${{{{ item }}}}'}}
           idempotency: {{header: Idempotency-Key, window: 24h}}
 ",
-        flows::flow(sink, false)
+        flows::flow(sink, Flowing::Accept)
     )
 }
 

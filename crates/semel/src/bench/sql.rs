@@ -105,7 +105,7 @@ impl Place {
                     let client = Arc::clone(&clients[caller]);
                     move |number| {
                         let client = Arc::clone(&client);
-                        async move { by_hand_there(&mut client.lock().await, number).await }
+                        async move { by_hand_there(&mut *client.lock().await, number).await }
                     }
                 })
                 .await

@@ -56,9 +56,9 @@ impl Bench {
         let sink = Arc::<Sink>::default();
         let to = sink.serve().await?;
         self.say("durable writes of each class");
-        let none = self.written(&flows::flow(to, false)).await?;
+        let none = self.written(&flows::flow(to, Flowing::Accept)).await?;
         for (class, step) in CLASSES {
-            let mut flow = flows::flow(to, false);
+            let mut flow = flows::flow(to, Flowing::Accept);
             for number in 0..STEPS {
                 let step = step.replace("SINK", &to.to_string());
                 flow += &format!("  - id: s{number}\n    {step}\n");
