@@ -7,6 +7,7 @@
 
 mod opening;
 mod text;
+mod usage;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
 
 pub use opening::{Again, Headers, Opening, Origin, Raw, Within};
+pub use usage::Usage;
 
 /// A value as the journal keeps it: in the row, or a long one as the name of its blob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -233,6 +235,9 @@ pub struct Done {
     /// The effect, if the ledger keeps one that was not asked for before the act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<(Box<str>, Box<str>)>,
+    /// What the answer took, if it is paid for by that and this run paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Box<Usage>>,
 }
 
 impl Done {
@@ -247,6 +252,7 @@ impl Done {
             input: None,
             took: None,
             effect: None,
+            usage: None,
         }
     }
 }
@@ -296,6 +302,9 @@ pub struct Failed {
         skip_serializing_if = "Option::is_none"
     )]
     pub again_at: Option<Time>,
+    /// What an answer took that was paid for and cannot be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Box<Usage>>,
 }
 
 /// Runs that were started for a step.

@@ -15,6 +15,7 @@ mod keys;
 mod names;
 mod order;
 mod policy;
+mod said;
 mod secrets;
 mod table;
 mod trace;
@@ -54,6 +55,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
     });
     each_step(flow, &flow.steps, &mut found);
     each_step(flow, &flow.on_failure, &mut found);
+    found.extend(said::check_said(flow, &index));
     found.extend(order::check_order(flow, &index));
     once_each(&mut found);
     found

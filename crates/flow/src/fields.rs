@@ -4,6 +4,7 @@
 //! editors use and for the tables of the documentation. Whoever reads a field asks by its name, and
 //! finds its range here.
 
+mod ai;
 mod email;
 mod exec;
 mod flow;
@@ -16,6 +17,7 @@ mod trigger;
 
 use semel_ledger::Millis;
 
+pub use ai::{AI, MESSAGE};
 pub use email::{ATTACHMENT, EMAIL};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
@@ -103,6 +105,11 @@ pub enum Is {
         /// The most.
         max: u64,
     },
+    /// A number that need not be whole.
+    Number {
+        /// The most; the least is 0.
+        max: u64,
+    },
     /// A duration such as `90s` or `1h30m`.
     Duration {
         /// The least.
@@ -142,6 +149,8 @@ pub enum Is {
     Parts,
     /// An object.
     Object(&'static Object),
+    /// A list of objects.
+    Objects(&'static Object),
     /// An object, or its one main field by itself.
     Short {
         /// The long form.
@@ -185,6 +194,7 @@ impl Is {
             Is::Expr => "an expression".to_owned(),
             Is::Bool => "`true` or `false`".to_owned(),
             Is::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Is::Number { max } => format!("a number from 0 to {max}"),
             Is::Duration { min, max } => format!("a duration from {min} to {max}"),
             Is::Backoff => "two durations, such as `2s..10m`".to_owned(),
             Is::Size => "a size, such as `4MiB`".to_owned(),
@@ -202,6 +212,7 @@ impl Is {
             Is::Statuses => "a list of HTTP statuses from 200 to 599".to_owned(),
             Is::Parts => "a list of parts".to_owned(),
             Is::Object(object) => format!("the fields of {}", object.name),
+            Is::Objects(object) => format!("a list, each with the fields of {}", object.name),
             Is::Short { long, main } => format!("`{main}`, or the fields of {}", long.name),
             Is::Triggers => "a trigger or a list of them".to_owned(),
             Is::Nothing => "nothing".to_owned(),
@@ -214,7 +225,7 @@ impl Is {
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 40] {
+pub fn all() -> [&'static Object; 42] {
     [
         &FLOW,
         &OVERLAP,
@@ -244,6 +255,8 @@ pub fn all() -> [&'static Object; 40] {
         &SLACK,
         &EXEC,
         &SSH,
+        &AI,
+        &MESSAGE,
         &ENSURE,
         &FIND,
         &MADE,

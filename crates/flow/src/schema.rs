@@ -157,6 +157,7 @@ fn of_type(is: Is) -> Value {
         Is::Expr => reference("expression"),
         Is::Bool => json!({ "type": "boolean" }),
         Is::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Is::Number { max } => json!({ "type": "number", "minimum": 0, "maximum": max }),
         Is::Duration { .. } => reference("duration"),
         Is::Backoff => text(&format!(r"^{DURATION}(\s*\.\.\s*{DURATION})?$")),
         Is::Size => text("^[0-9]+(B|KiB|MiB)$"),
@@ -177,6 +178,9 @@ fn of_type(is: Is) -> Value {
             "anyOf": [reference("scalar"), { "type": "array" }]
         })),
         Is::Object(object) => reference(&slug(object)),
+        Is::Objects(object) => {
+            json!({ "type": "array", "items": reference(&slug(object)), "minItems": 1 })
+        }
         Is::Steps => reference("steps"),
         Is::Branches => members(&reference("steps")),
         Is::Nothing => json!({ "type": ["null", "object"], "maxProperties": 0 }),

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use semel_act::{Failure, FailureClass};
+use semel_act::{Answer, Failure, FailureClass};
 use semel_flow::Value;
 use semel_flow::model::Step;
 use semel_ledger::{Millis, State as EffectState, Time, Verdict};
 use semel_store::Record;
 
-use super::{Attempt, after_failure};
+use super::{Attempt, after_failure, usage_of, whole};
 use crate::decide::{BUSY_PAUSE, Scene, lookup};
 use crate::journal::{Done, Happening, How, Kept};
 use crate::places;
@@ -31,7 +31,12 @@ pub struct Refusal<'a> {
 
 /// What a refused claim means for the step.
 #[must_use]
-pub fn refused(scene: &Scene<'_>, step: &Step, refusal: &Refusal<'_>) -> (Happening, Vec<Vec<u8>>) {
+pub fn refused(
+    scene: &Scene<'_>,
+    state: &State,
+    step: &Step,
+    refusal: &Refusal<'_>,
+) -> (Happening, Vec<Vec<u8>>) {
     let name = places::name(step);
     let mut contents = Vec::new();
     let Refusal {
@@ -42,7 +47,13 @@ pub fn refused(scene: &Scene<'_>, step: &Step, refusal: &Refusal<'_>) -> (Happen
         since,
     } = *refusal;
     let happening = match verdict {
-        Verdict::Done => reused(name, record, text, &mut contents),
+        Verdict::Done => match whole::result(scene, state, step, &recorded(text)) {
+            Ok(value) => reused(name, record, value, &mut contents),
+            Err(message) => Happening::GaveUp {
+                step: name,
+                message: message.into(),
+            },
+        },
         Verdict::Conflict => Happening::Parked {
             step: name,
             why: "this key stood for another input before".into(),
@@ -78,10 +89,9 @@ fn effect_of(record: &Record) -> (Box<str>, Box<str>) {
 fn reused(
     step: Arc<str>,
     record: Option<&Record>,
-    text: Option<&str>,
+    value: Value,
     contents: &mut Vec<Vec<u8>>,
 ) -> Happening {
-    let value = recorded(text);
     let by = record.and_then(|record| record.by.clone());
     Happening::Done(Box::new(Done {
         how: How::Reused(by.unwrap_or_else(|| "an earlier claim".into())),
@@ -115,11 +125,18 @@ pub fn inspected(
     let mut contents = Vec::new();
     let happenings = match record.entry.state {
         EffectState::Done | EffectState::Undone => {
-            let value = recorded(text);
-            vec![Happening::Done(Box::new(Done {
-                attempt: Some(number),
-                ..Done::plain(name, Kept::new(value, &mut contents))
-            }))]
+            let kept = recorded(text);
+            vec![match whole::result(scene, state, step, &kept) {
+                Ok(value) => Happening::Done(Box::new(Done {
+                    attempt: Some(number),
+                    usage: usage_of(step, Some(&kept)),
+                    ..Done::plain(name, Kept::new(value, &mut contents))
+                })),
+                Err(message) => Happening::GaveUp {
+                    step: name,
+                    message: message.into(),
+                },
+            }]
         }
         EffectState::Failed => {
             let failure = failure_of(record, text);
@@ -164,6 +181,9 @@ fn failure_of(record: &Record, text: Option<&str>) -> Failure {
         class: class.unwrap_or(FailureClass::Refused),
         message: record.note.as_deref().unwrap_or("it failed").to_owned(),
         retry_after: after,
-        answer: None,
+        answer: member("answer").map(|names| Answer {
+            result: names.clone(),
+            names,
+        }),
     }
 }

@@ -126,7 +126,7 @@ impl Active {
             since,
         };
         let scene = self.scene(inner.store.now());
-        let (mut happening, contents) = observe::refused(&scene, step, &refusal);
+        let (mut happening, contents) = observe::refused(&scene, &self.state, step, &refusal);
         if let (Verdict::Conflict, Happening::Parked { why, .. }) =
             (answered.verdict, &mut happening)
         {

@@ -314,6 +314,7 @@ impl Active {
             message: failure.message.as_str().into(),
             at: now,
             again_at,
+            usage: None,
         })));
         match again_at {
             Some(at) => {

@@ -86,6 +86,7 @@ fn plain_words(act: &Act) -> String {
         Kind::Notify => named(&["slack", "discord", "teams", "webhook"]),
         Kind::Exec => first("command"),
         Kind::Ssh => format!("{} {}", text("host"), first("command")),
+        Kind::Ai => text("model"),
         Kind::Http | Kind::Other(_) => String::new(),
     }
 }
@@ -107,6 +108,7 @@ pub(super) fn unknown(step: &Step) -> Option<&'static str> {
     Some(match (looked_up, rule, step.class()) {
         (true, ..) => "looked up",
         (_, Some(OnUnknown::Retry), _) => "repeated",
+        (_, None, Class::Guarded) if step.rule() == OnUnknown::Retry => "repeated",
         (_, Some(OnUnknown::Skip), _) => "taken as done",
         (_, None, Class::Keyed) => "repeated with the key",
         (_, Some(OnUnknown::Ask) | None, _) => "asks a person",

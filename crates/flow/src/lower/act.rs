@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Lower;
 use super::entry::{Entry, Slot};
 use super::text::constant;
-use crate::codes::F015;
+use crate::codes::{F015, F017};
 use crate::diagnostic::{Diagnostic, Spanned};
 use crate::fields::{Is, Object};
 use crate::model::{Act, Kind, Tree};
@@ -59,6 +59,7 @@ impl Lower {
         let text = |text: &str| Some(Tree::Text(constant(text, slot.node.span)));
         match slot.field.is {
             Is::Object(table) => self.members(table, slot),
+            Is::Objects(table) => self.objects(table, slot),
             Is::Short { long, main } => self.short_form(long, main, slot),
             Is::Url => {
                 self.check_address(slot.node);
@@ -89,9 +90,41 @@ impl Lower {
                 let number = self.whole(entry, slot.field.name)?;
                 Some(Tree::Number(number.to_string()))
             }
+            Is::Number { max } => self.number(slot, max),
             Is::Text => self.literal(slot).and_then(text),
             _ => Some(self.tree(slot.node)),
         }
+    }
+
+    /// A list of objects, at least one.
+    fn objects(&mut self, table: &'static Object, slot: Slot<'_>) -> Option<Tree> {
+        let items = match &slot.node.kind {
+            yaml::Kind::List(items) if !items.is_empty() => items,
+            _ => {
+                self.wrong_type(slot);
+                return None;
+            }
+        };
+        let items = items.iter();
+        let objects = items.filter_map(|node| self.members(table, Slot { node, ..slot }));
+        Some(Tree::List(objects.collect()))
+    }
+
+    /// A number that need not be whole, as it was written.
+    fn number(&mut self, slot: Slot<'_>, max: u64) -> Option<Tree> {
+        let yaml::Kind::Number(text) = &slot.node.kind else {
+            self.wrong_type(slot);
+            return None;
+        };
+        let most = f64::from(u32::try_from(max).unwrap_or(u32::MAX));
+        let fits = |number: f64| (0.0..=most).contains(&number);
+        if text.parse().is_ok_and(fits) {
+            return Some(Tree::Number(text.clone()));
+        }
+        let title = format!("`{}` cannot be {text}", slot.field.name);
+        let label = format!("a number from 0 to {max} is due here");
+        self.report(Diagnostic::error(F017, slot.node.span, title, label));
+        None
     }
 
     /// An object, or its one main field by itself: the step sees the object either way.

@@ -41,6 +41,8 @@ pub enum Kind {
     Exec,
     /// A command on another machine.
     Ssh,
+    /// A question to a language model.
+    Ai,
     /// A kind that has its name already, but that this version does not perform; only in flows with
     /// errors, so that later steps may still refer to it.
     Other(&'static str),
@@ -48,13 +50,14 @@ pub enum Kind {
 
 impl Kind {
     /// All that are performed.
-    pub const ALL: [Kind; 6] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Http,
         Kind::Sql,
         Kind::Email,
         Kind::Notify,
         Kind::Exec,
         Kind::Ssh,
+        Kind::Ai,
     ];
 
     /// The word for it, the same everywhere.
@@ -67,6 +70,7 @@ impl Kind {
             Kind::Notify => "notify",
             Kind::Exec => "exec",
             Kind::Ssh => "ssh",
+            Kind::Ai => "ai",
             Kind::Other(name) => name,
         }
     }
@@ -82,6 +86,7 @@ impl Kind {
             Kind::Ssh => &[
                 "status", "signal", "stdout", "stderr", "cut", "state", "key",
             ],
+            Kind::Ai => &["text", "json", "usage", "cost", "currency", "model", "stop"],
         }
     }
 
