@@ -3,4 +3,5 @@
 mod control;
 mod effects;
 mod killed;
+mod models;
 mod world;

@@ -10,6 +10,7 @@ use semel_engine::journal::{Headers, Origin};
 use semel_engine::start::Incoming;
 use semel_engine::{Engine, Settings};
 use semel_flow::Value;
+use semel_flow::model::{Act, Kind};
 use semel_ledger::Fence;
 use semel_store::run::{Loaded, ReleaseChange, ReleaseId, RunId, RunState, StartOutcome};
 use semel_store::store::random_bytes;
@@ -33,6 +34,8 @@ pub(crate) enum Reply {
     LostBefore,
     /// Does it and never answers.
     Hangs,
+    /// A model: answers, and nobody can use it.
+    Misfit,
 }
 
 /// What the world saw.
@@ -41,6 +44,8 @@ pub(crate) struct World {
     seen: Mutex<HashMap<String, u32>>,
     script: Mutex<HashMap<String, VecDeque<Reply>>>,
     pub(crate) hanging: Notify,
+    /// What the names of models stand for.
+    pub(crate) models: Mutex<HashMap<String, String>>,
 }
 
 impl World {
@@ -65,7 +70,9 @@ impl World {
     }
 
     async fn answer(&self, task: &Task, trace: &dyn Trace) -> Outcome {
-        let url = task.input.get("url").expect("a url").shown();
+        let asks = task.act.kind == Kind::Ai;
+        let url = task.input.get(if asks { "prompt" } else { "url" });
+        let url = url.expect("a destination").shown();
         let next = {
             let mut script = self.script.lock().expect("script");
             script.get_mut(&url).and_then(VecDeque::pop_front)
@@ -77,8 +84,14 @@ impl World {
         match reply {
             Reply::Ok(body) => {
                 self.happens(&url);
-                Outcome::Done(answer(200, body))
+                Outcome::Done(if asks { said(body) } else { answer(200, body) })
             }
+            Reply::Misfit => Outcome::Failed(Failure {
+                class: FailureClass::Permanent,
+                message: "the answer does not fit".to_owned(),
+                retry_after: None,
+                answer: Some(said(r#""nonsense""#)),
+            }),
             Reply::Refused => failed(FailureClass::Refused),
             Reply::Busy => failed(FailureClass::Transient),
             Reply::Unreachable => failed(FailureClass::NeverSent),
@@ -109,6 +122,25 @@ fn answer(status: i64, body: &str) -> Answer {
     }
 }
 
+/// What a model says: 12 tokens were read, 3 said.
+fn said(text: &str) -> Answer {
+    let text = Value::read(text.as_bytes()).expect("JSON");
+    let usage = [("input", Value::Int(12)), ("output", Value::Int(3))];
+    let names = Value::map([
+        ("text", text.clone()),
+        ("json", Value::Null),
+        ("usage", Value::map(usage)),
+        ("cost", Value::read(b"0.25").expect("JSON")),
+        ("currency", Value::text("USD")),
+        ("model", Value::text("gpt-1")),
+        ("stop", Value::text("stop")),
+    ]);
+    Answer {
+        names,
+        result: text,
+    }
+}
+
 fn failed(class: FailureClass) -> Outcome {
     Outcome::Failed(Failure {
         class,
@@ -128,6 +160,19 @@ fn lost() -> Outcome {
 impl Perform for World {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         Box::pin(self.answer(task, trace))
+    }
+
+    fn identity(&self, act: &Act, input: &Value) -> Result<Option<Value>, String> {
+        if act.kind != Kind::Ai {
+            return Ok(None);
+        }
+        let member = |name: &str| input.get(name).cloned().unwrap_or(Value::Null);
+        let models = self.models.lock().expect("models");
+        let model = models.get(&member("model").shown());
+        let model = model.ok_or("there is no such model")?;
+        let asked = ["prompt", "sample"].map(|name| (name, member(name)));
+        let asked = asked.into_iter().chain([("model", Value::text(model))]);
+        Ok(Some(Value::map(asked)))
     }
 }
 

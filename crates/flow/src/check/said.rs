@@ -110,10 +110,10 @@ impl<'f> Said<'_, 'f> {
         let loops = at.loops();
         let mut templates = Vec::new();
         gather(tree, &mut templates);
-        let traces = templates
+        let mut traces = templates
             .into_iter()
             .flat_map(|template| self.tracer.template(template, &loops));
-        traces.into_iter().find(|trace| wanted(&trace.source))
+        traces.find(|trace| wanted(&trace.source))
     }
 }
 

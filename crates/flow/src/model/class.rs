@@ -136,9 +136,10 @@ impl Act {
             // What marks the work on the other side drops repeats for as long as it is there.
             Kind::Ssh if self.is("detach") => Class::Keyed,
             Kind::Other("wait" | "approve") => Class::Pure,
-            // Nobody sees a repeat, but it is paid for.
-            Kind::Ai => Class::Guarded,
-            Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Other(_) => Class::Guarded,
+            // Nobody sees a second answer of a model, but it is paid for.
+            Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Ai | Kind::Other(_) => {
+                Class::Guarded
+            }
         }
     }
 

@@ -18,6 +18,7 @@ mod hostile;
 mod killed;
 mod kinds;
 mod ledger;
+mod models;
 mod once;
 mod overlap;
 mod readme;

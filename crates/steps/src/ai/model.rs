@@ -7,6 +7,9 @@ use semel_flow::{Value, nearest};
 use super::price::Price;
 use crate::outgoing::Target;
 
+/// How long an answer may be if nobody says and the API wants a number.
+const MOST_TOKENS: u32 = 4096;
+
 /// In which words a model is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
@@ -97,7 +100,10 @@ impl Model {
             model: model.to_owned(),
             key: None,
             price: None,
-            max_tokens: None,
+            max_tokens: match api {
+                Api::OpenAiChat | Api::OpenAiResponses => None,
+                Api::Anthropic => Some(MOST_TOKENS),
+            },
             temperature: None,
         })
     }
@@ -161,14 +167,14 @@ impl Models {
     pub(super) fn find(&self, name: &str) -> Result<&Model, String> {
         let names = || self.0.keys().map(String::as_str);
         self.0.get(name).ok_or_else(|| {
-            let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?"));
+            let near = nearest(name, names()).map(|near| format!(" (did you mean `{near}`?)"));
             let there: Vec<_> = names().collect();
             let there = match there.as_slice() {
                 [] => "none: add [models.NAME]".to_owned(),
                 there => there.join(", "),
             };
             let near = near.unwrap_or_default();
-            format!("there is no model `{name}`{near} The configuration has {there}")
+            format!("there is no model `{name}`{near}; the configuration has {there}")
         })
     }
 }

@@ -4,12 +4,9 @@ use semel_act::{Answer, Failure, FailureClass, SecretSet};
 use semel_flow::Value;
 
 use super::ask::Ask;
+use super::schema::Schema;
 use super::unusable;
-
-/// How much of an answer a message repeats.
-const EXCERPT_CHARS: usize = 200;
-/// How deeply an answer may nest: what is kept around it must fit the ledger's own limit too.
-const MAX_DEPTH: usize = 48;
+use crate::http::{MAX_DEPTH, depth, shortened};
 
 /// How an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,58 +44,65 @@ impl Said {
         ask: &Ask<'_>,
         secrets: &SecretSet,
     ) -> Result<Answer, Box<Failure>> {
-        let unusable = |class, message| Err(unusable(class, message, self, ask));
-        let told = |text: &str| excerpt(text, secrets);
-        match &self.ended {
-            Ended::Well => {}
-            Ended::Cut => {
-                let most = ask.max_tokens.map(|most| format!(" ({most})"));
-                let message = format!(
-                    "the answer was cut at max_tokens{}; allow more, or ask for less",
-                    most.unwrap_or_default()
-                );
-                return unusable(FailureClass::Permanent, message);
-            }
-            Ended::Filtered => {
-                let message = "the provider's content filter stopped the answer".to_owned();
-                return unusable(FailureClass::Refused, message);
-            }
-            Ended::Refused(words) => {
-                let message = format!("the model refused to answer{}", told(words));
-                return unusable(FailureClass::Refused, message);
-            }
-            Ended::Broken(words) => {
-                let message = format!("the provider gave up on the answer{}", told(words));
-                return unusable(FailureClass::Refused, message);
-            }
-        }
-        if self.text.trim().is_empty() && self.json.is_none() {
-            let message = format!("the model answered nothing (it stopped with {})", self.stop);
-            return unusable(FailureClass::Refused, message);
+        if let Some((class, message)) = self.trouble(ask, secrets) {
+            return Err(unusable(class, message, self, ask));
         }
         let Some(schema) = &ask.schema else {
             return Ok(self.answer(ask, Value::Null));
         };
+        match self.fitting(schema, secrets) {
+            Ok(json) => Ok(self.answer(ask, json)),
+            Err(message) => Err(unusable(FailureClass::Permanent, message, self, ask)),
+        }
+    }
+
+    /// Why it is no answer at all.
+    fn trouble(&self, ask: &Ask<'_>, secrets: &SecretSet) -> Option<(FailureClass, String)> {
+        let told = |words: &str| match words.trim() {
+            "" => String::new(),
+            words => shortened(words, secrets.redactor()),
+        };
+        let refused = |message: String| Some((FailureClass::Refused, message));
+        match &self.ended {
+            Ended::Well if self.text.trim().is_empty() && self.json.is_none() => {
+                let stop = &self.stop;
+                refused(format!(
+                    "the model answered nothing (it stopped with {stop})"
+                ))
+            }
+            Ended::Well => None,
+            Ended::Cut => {
+                let most = ask.max_tokens.map(|most| format!(" ({most})"));
+                let most = most.unwrap_or_default();
+                let message =
+                    format!("the answer was cut at max_tokens{most}; allow more, or ask for less");
+                Some((FailureClass::Permanent, message))
+            }
+            Ended::Filtered => {
+                refused("the provider's content filter stopped the answer".to_owned())
+            }
+            Ended::Refused(words) => refused(format!("the model refused to answer{}", told(words))),
+            Ended::Broken(words) => {
+                refused(format!("the provider gave up on the answer{}", told(words)))
+            }
+        }
+    }
+
+    /// The JSON that was asked for, or why it is not that.
+    fn fitting(&self, schema: &Schema<'_>, secrets: &SecretSet) -> Result<Value, String> {
         let json = match &self.json {
             Some(json) => json.clone(),
-            None => match Value::read(self.text.as_bytes()) {
-                Ok(json) => json,
-                Err(error) => {
-                    let message = format!("the answer is not JSON: {error}{}", told(&self.text));
-                    return unusable(FailureClass::Permanent, message);
-                }
-            },
+            None => Value::read(self.text.as_bytes()).map_err(|error| {
+                let said = shortened(&self.text, secrets.redactor());
+                format!("the answer is not JSON: {error}{said}")
+            })?,
         };
         if depth(&json) > MAX_DEPTH {
-            let message = format!("the answer nests deeper than {MAX_DEPTH} levels");
-            return unusable(FailureClass::Permanent, message);
+            return Err(format!("the answer nests deeper than {MAX_DEPTH} levels"));
         }
         match schema.misfit(&json) {
-            None => Ok(self.answer(ask, json)),
-            Some(misfit) => {
-                let message = format!("the answer does not fit `schema`: {misfit}");
-                unusable(FailureClass::Permanent, message)
-            }
+            None => Ok(json),
+            Some(misfit) => Err(format!("the answer does not fit `schema`: {misfit}")),
         }
     }
 
@@ -125,31 +129,5 @@ impl Said {
             ("stop", Value::text(&self.stop)),
         ]);
         Answer { names, result }
-    }
-}
-
-/// The beginning of what was said, on one line, for people.
-fn excerpt(text: &str, secrets: &SecretSet) -> String {
-    // Before it is cut: half a secret would not be recognised.
-    let clean = secrets.redactor().text(text);
-    let mut line: String = clean
-        .chars()
-        .take(EXCERPT_CHARS)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if line.len() < clean.len() {
-        line.push('…');
-    }
-    match line.trim() {
-        "" => String::new(),
-        line => format!(": {line}"),
-    }
-}
-
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
-        Value::Map(members) => 1 + members.values().map(depth).max().unwrap_or(0),
-        _ => 0,
     }
 }

@@ -18,6 +18,9 @@ impl<'a> Schema<'a> {
         if value.get("type").and_then(Value::as_text) != Some("object") {
             return Err("it must describe an object: write type: object".to_owned());
         }
+        if refers_elsewhere(value) {
+            return Err("a $ref begins with #: put what it refers to under $defs".to_owned());
+        }
         let validator = jsonschema::validator_for(&json(value));
         let validator = validator.map_err(|error| {
             let at = error.instance_path().as_str().to_owned();
@@ -45,6 +48,18 @@ fn place(at: &str) -> String {
     match at {
         "" => String::new(),
         at => format!(" at {at}"),
+    }
+}
+
+/// Whether it needs what is not in it; nothing is fetched.
+fn refers_elsewhere(schema: &Value) -> bool {
+    match schema {
+        Value::Map(members) => {
+            let of = members.get("$ref").and_then(Value::as_text);
+            of.is_some_and(|of| !of.starts_with('#')) || members.values().any(refers_elsewhere)
+        }
+        Value::List(items) => items.iter().any(refers_elsewhere),
+        _ => false,
     }
 }
 

@@ -39,7 +39,7 @@ async fn every_answer_says_what_is_known() {
                 _ => None,
             };
             let after = after.map(|after| format!(" after {after}"));
-            let told = message(&outcome).replace(&server.url(), "http://model");
+            let told = message(&outcome).replace(server.address(), "model");
             let known = word(&outcome);
             lines.push(format!(
                 "{name} {}: {known}{} (sent {sent}) {told}",
@@ -74,7 +74,9 @@ async fn nobody_there_is_never_sent() {
     let address = free.local_addr().expect("an address");
     drop(free);
     let gone = Model::new(Api::OpenAiChat, "echo").expect("a name");
-    let gone = gone.at(&format!("http://{address}/v1")).expect("an address");
+    let gone = gone
+        .at(&format!("http://{address}/v1"))
+        .expect("an address");
     let (outcome, sent) = perform(&steps(gone), &ask(PLAIN)).await;
     assert_eq!((word(&outcome), sent), ("never_sent", 0), "{outcome:?}");
 }

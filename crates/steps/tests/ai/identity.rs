@@ -38,8 +38,14 @@ fn all_that_the_model_is_told_and_no_more() {
     priced.price = Some(Price::new("1", "2", "EUR").expect("prices"));
     priced.key = Some(key());
     for (steps, input) in [
-        (&one, r#"{"model":"small","prompt":"How are you?","cache":"30d"}"#),
-        (&one, r#"{"model":"small","messages":[{"role":"user","text":"How are you?"}]}"#),
+        (
+            &one,
+            r#"{"model":"small","prompt":"How are you?","cache":"30d"}"#,
+        ),
+        (
+            &one,
+            r#"{"model":"small","messages":[{"role":"user","text":"How are you?"}]}"#,
+        ),
         (&steps(priced), PLAIN),
     ] {
         assert_eq!(identity(steps, input).as_ref(), Ok(&same), "{input}");
@@ -49,10 +55,22 @@ fn all_that_the_model_is_told_and_no_more() {
     let elsewhere = small(Api::OpenAiChat, "gpt-a").at("https://other.example/v1");
     for (steps, input) in [
         (&one, r#"{"model":"small","prompt":"How are you now?"}"#),
-        (&one, r#"{"model":"small","prompt":"How are you?","system":"Be short."}"#),
-        (&one, r#"{"model":"small","prompt":"How are you?","sample":"2"}"#),
-        (&one, r#"{"model":"small","prompt":"How are you?","temperature":0.1}"#),
-        (&one, r#"{"model":"small","prompt":"How are you?","max_tokens":9}"#),
+        (
+            &one,
+            r#"{"model":"small","prompt":"How are you?","system":"Be short."}"#,
+        ),
+        (
+            &one,
+            r#"{"model":"small","prompt":"How are you?","sample":"2"}"#,
+        ),
+        (
+            &one,
+            r#"{"model":"small","prompt":"How are you?","temperature":0.1}"#,
+        ),
+        (
+            &one,
+            r#"{"model":"small","prompt":"How are you?","max_tokens":9}"#,
+        ),
         (&one, MOOD),
         (&steps(small(Api::OpenAiChat, "gpt-b")), PLAIN),
         (&steps(small(Api::OpenAiResponses, "gpt-a")), PLAIN),

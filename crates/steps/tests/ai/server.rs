@@ -13,7 +13,7 @@ pub(crate) const KEY: &str = "sk-c4nary-key";
 
 /// A server that runs until it is dropped.
 pub(crate) struct Server {
-    port: u16,
+    address: String,
     _process: Child,
     /// It ends when this does.
     _leash: ChildStdin,
@@ -36,7 +36,7 @@ impl Server {
         let port = BufReader::new(stdout).lines().next_line().await;
         let port = port.expect("a line").expect("a port");
         Server {
-            port: port.parse().expect("a port"),
+            address: format!("127.0.0.1:{port}"),
             _process: process,
             _leash: leash,
             log,
@@ -45,7 +45,12 @@ impl Server {
 
     /// Where it is, without any path.
     pub(crate) fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("http://{}", self.address)
+    }
+
+    /// As it is named in messages.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// Where it serves that API.

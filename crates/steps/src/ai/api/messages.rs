@@ -5,14 +5,12 @@
 
 use semel_flow::Value;
 
-use super::{NAME, list, message, some, text, tokens};
+use super::{NAME, list, message, most, some, text, tokens};
 use crate::ai::ask::Ask;
 use crate::ai::said::{Ended, Said};
 
 /// The words as they were agreed then.
 pub(super) const VERSION: &str = "2023-06-01";
-/// How long an answer may be if nobody says: the API wants a number.
-const MOST: u32 = 4096;
 
 pub(super) fn body(ask: &Ask<'_>) -> Value {
     let messages = ask.messages.iter();
@@ -26,10 +24,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
         ("messages", Some(Value::list(messages.collect()))),
         ("system", (!system.is_empty()).then(|| Value::list(system))),
         ("temperature", ask.temperature.cloned()),
-        (
-            "max_tokens",
-            Some(Value::Int(ask.max_tokens.unwrap_or(MOST).into())),
-        ),
+        ("max_tokens", most(ask)),
         ("tools", tool(ask)),
         ("tool_choice", ask.schema.as_ref().map(|_| choice)),
     ]);
