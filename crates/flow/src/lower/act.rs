@@ -35,8 +35,12 @@ impl Lower {
 
     /// The one call of an object that holds one, such as `undo`.
     pub(super) fn call_in(&mut self, entry: Entry<'_>) -> Option<Arc<Act>> {
+        // A kind that has no place there was reported.
         let mut written = entry.written().iter();
-        let kind = written.find_map(|(name, _)| Kind::named(&name.it))?;
+        let kind = written.find_map(|(name, _)| {
+            let field = entry.table.field(&name.it)?;
+            Kind::named(field.name)
+        })?;
         self.act(entry.slot(kind.name())?)
     }
 

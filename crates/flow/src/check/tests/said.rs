@@ -24,7 +24,7 @@ fn what_a_model_said_is_data() {
             "C017?",
         ),
         (
-            "ssh: {host: \"${{ steps.pick.result }}.lan\", command: [ls]}",
+            "ssh: {host: \"${{ steps.pick.result }}.lan\", user: job, command: [ls]}",
             "C017?",
         ),
         (
