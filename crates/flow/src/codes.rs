@@ -49,7 +49,7 @@ codes! {
     C013 "a step is taken for more harmless than it is"
     C014 "a header that cannot be used"
     C017 "what a model said decides where something goes"
-    C018 "a shared answer to a question that is different each time"
+    C019 "a shared answer to a question that is different each time"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"

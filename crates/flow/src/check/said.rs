@@ -1,12 +1,12 @@
 //! What a model said, where it would steer; and questions whose answers are shared, but that are never
 //! asked twice.
 //!
-//! Owns the codes `C017` and `C018`. What a model said is data: it may be shown and sent, but a
+//! Owns the codes `C017` and `C019`. What a model said is data: it may be shown and sent, but a
 //! stranger's text can make it say anything. Keys made of it are refused in [`super::keys`].
 
 use super::index::{Index, blocks};
 use super::trace::{Source, Trace, Tracer};
-use crate::codes::{C017, C018};
+use crate::codes::{C017, C019};
 use crate::diagnostic::Diagnostic;
 use crate::expr::Template;
 use crate::model::{Act, Action, Block, Flow, Kind, Step, Tree};
@@ -91,7 +91,7 @@ impl<'f> Said<'_, 'f> {
         };
         let title = "a shared answer to a question that is different each time";
         let label = "no second question is the same: every one is asked and paid for";
-        let found = Diagnostic::warning(C018, trace.at, title, label);
+        let found = Diagnostic::warning(C019, trace.at, title, label);
         self.found.push(
             found.help(
                 "leave `cache` out: a retry and a re-run of the step then get the same answer",
