@@ -212,7 +212,10 @@ impl Is {
             Is::Statuses => "a list of HTTP statuses from 200 to 599".to_owned(),
             Is::Parts => "a list of parts".to_owned(),
             Is::Object(object) => format!("the fields of {}", object.name),
-            Is::Objects(object) => format!("a list, each with the fields of {}", object.name),
+            Is::Objects(object) => format!(
+                "a list of one or more, each with the fields of {}",
+                object.name
+            ),
             Is::Short { long, main } => format!("`{main}`, or the fields of {}", long.name),
             Is::Triggers => "a trigger or a list of them".to_owned(),
             Is::Nothing => "nothing".to_owned(),

@@ -116,11 +116,11 @@ fn evidence(answer: &Answer) -> Answer {
 }
 
 /// What a failure with an answer is: it was paid for, and it cannot be used.
-fn unusable(class: FailureClass, message: String, said: &Said, ask: &Ask<'_>) -> Box<Failure> {
-    Box::new(Failure {
+fn unusable(class: FailureClass, message: String, said: &Said, ask: &Ask<'_>) -> Failure {
+    Failure {
         class,
         message,
         retry_after: None,
         answer: Some(said.answer(ask, Value::Null)),
-    })
+    }
 }

@@ -101,7 +101,7 @@ fn asked(home: &Home) -> usize {
 
 fn trigger(home: &Home, flow: &str, id: &str) -> String {
     let data = format!(r#"{{"id":"{id}","text":"Where is my invoice?"}}"#);
-    let output = home.run(&["trigger", flow, "--wait", "--data", &data]);
+    let output = home.run(&["trigger", flow, "--key", id, "--wait", "--data", &data]);
     assert_eq!(output.status.code(), Some(1), "{}", told(&output));
     stdout(&output).trim().to_owned()
 }

@@ -111,16 +111,14 @@ impl<'a> Ask<'a> {
 
     /// All that the model is told, and by whom it is served.
     pub(super) fn identity(&self) -> Value {
-        let Model {
-            api, url, model, ..
-        } = self.model;
+        let Model { api, url, name, .. } = self.model;
         let messages = self.messages.iter().map(|(role, said)| {
             Value::map([("role", Value::text(role)), ("text", (*said).clone())])
         });
         let mut members = vec![
             ("api", Value::text(api.name())),
             ("url", Value::text(url)),
-            ("model", Value::text(model)),
+            ("model", Value::text(name)),
             ("messages", Value::list(messages.collect())),
         ];
         if !self.system.is_empty() {

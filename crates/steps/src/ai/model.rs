@@ -76,7 +76,8 @@ pub enum ModelError {
 pub struct Model {
     pub(super) api: Api,
     pub(super) url: String,
-    pub(super) model: String,
+    /// What the API calls it.
+    pub(super) name: String,
     /// The credential, as a secret by name; none for servers that want none.
     pub key: Option<Value>,
     /// What its answers cost.
@@ -90,14 +91,14 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError`] if the name is empty.
-    pub fn new(api: Api, model: &str) -> Result<Model, ModelError> {
-        if model.trim().is_empty() {
+    pub fn new(api: Api, name: &str) -> Result<Model, ModelError> {
+        if name.trim().is_empty() {
             return Err(ModelError::NoModel);
         }
         Ok(Model {
             api,
             url: api.home().to_owned(),
-            model: model.to_owned(),
+            name: name.to_owned(),
             key: None,
             price: None,
             max_tokens: match api {

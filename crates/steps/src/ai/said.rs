@@ -45,14 +45,17 @@ impl Said {
         secrets: &SecretSet,
     ) -> Result<Answer, Box<Failure>> {
         if let Some((class, message)) = self.trouble(ask, secrets) {
-            return Err(unusable(class, message, self, ask));
+            return Err(Box::new(unusable(class, message, self, ask)));
         }
         let Some(schema) = &ask.schema else {
             return Ok(self.answer(ask, Value::Null));
         };
         match self.fitting(schema, secrets) {
             Ok(json) => Ok(self.answer(ask, json)),
-            Err(message) => Err(unusable(FailureClass::Permanent, message, self, ask)),
+            Err(message) => {
+                let failure = unusable(FailureClass::Permanent, message, self, ask);
+                Err(Box::new(failure))
+            }
         }
     }
 

@@ -18,7 +18,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
         "max_tokens"
     };
     let members = some([
-        ("model", Some(Value::text(&ask.model.model))),
+        ("model", Some(Value::text(&ask.model.name))),
         (
             "messages",
             Some(Value::list(system.chain(others).collect())),

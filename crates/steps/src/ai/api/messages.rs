@@ -20,7 +20,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     let system: Vec<_> = ask.system.iter().map(block).collect();
     let choice = Value::map([("type", Value::text("tool")), ("name", Value::text(NAME))]);
     let members = some([
-        ("model", Some(Value::text(&ask.model.model))),
+        ("model", Some(Value::text(&ask.model.name))),
         ("messages", Some(Value::list(messages.collect()))),
         ("system", (!system.is_empty()).then(|| Value::list(system))),
         ("temperature", ask.temperature.cloned()),

@@ -11,7 +11,7 @@ pub(super) fn body(ask: &Ask<'_>) -> Value {
     let others = ask.messages.iter();
     let others = others.map(|(role, said)| message(role, said));
     let members = some([
-        ("model", Some(Value::text(&ask.model.model))),
+        ("model", Some(Value::text(&ask.model.name))),
         ("input", Some(Value::list(system.chain(others).collect()))),
         ("temperature", ask.temperature.cloned()),
         ("max_output_tokens", most(ask)),
