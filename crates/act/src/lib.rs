@@ -146,4 +146,14 @@ pub trait Perform: Send + Sync {
     /// Performs one task once, within its timeout. Never repeats anything by itself that
     /// could have an effect. Dropping the future ends the call as far as it can be ended.
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a>;
+
+    /// What a call asks for in full, if that is more than its fields say and its effect is named by
+    /// it: what a name in the configuration stands for today. Pure; secrets by name only.
+    ///
+    /// # Errors
+    /// Why it cannot be performed at all, for people.
+    fn identity(&self, act: &Act, input: &Value) -> Result<Option<Value>, String> {
+        let _ = (act, input);
+        Ok(None)
+    }
 }

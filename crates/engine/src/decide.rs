@@ -16,6 +16,7 @@ mod waits;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use semel_act::Perform;
 use semel_flow::Value;
 use semel_flow::model::{Flow, Retry, Step};
 use semel_ledger::{Millis, Time};
@@ -76,12 +77,19 @@ pub(crate) enum Look {
     Wait(Rest),
 }
 
-/// Decides. `acting` are the steps whose moves are under way.
+/// Decides. `acting` are the steps whose moves are under way; whoever performs is asked only what a
+/// call stands for, which touches nothing.
 #[must_use]
 #[expect(clippy::implicit_hasher, reason = "there is one kind of set")]
-pub fn decide(scene: &Scene<'_>, state: &mut State, acting: &HashSet<Arc<str>>) -> Decision {
+pub fn decide(
+    scene: &Scene<'_>,
+    steps: &dyn Perform,
+    state: &mut State,
+    acting: &HashSet<Arc<str>>,
+) -> Decision {
     let mut decider = Decider {
         scene,
+        steps,
         state,
         decision: Decision::default(),
         draws: 0,
@@ -92,6 +100,7 @@ pub fn decide(scene: &Scene<'_>, state: &mut State, acting: &HashSet<Arc<str>>) 
 
 pub(crate) struct Decider<'d, 'a> {
     pub(crate) scene: &'d Scene<'a>,
+    pub(crate) steps: &'d dyn Perform,
     pub(crate) state: &'d mut State,
     pub(crate) decision: Decision,
     draws: u64,

@@ -147,6 +147,11 @@ impl Engine {
         &self.inner.flows
     }
 
+    /// Who performs, to ask what a call stands for.
+    pub(crate) fn steps(&self) -> &dyn Perform {
+        &*self.inner.perform
+    }
+
     /// What can be set, as it is.
     #[must_use]
     pub fn settings(&self) -> &Settings {

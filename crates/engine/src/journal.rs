@@ -9,6 +9,7 @@ mod ended;
 mod kept;
 mod opening;
 mod text;
+mod usage;
 mod waiting;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use ended::{Ending, Failed};
 pub use kept::Kept;
 pub use opening::{Again, Headers, Opening, Origin, Raw, Within};
+pub use usage::Usage;
 pub use waiting::{Emitted, Waits, WaitsFor};
 
 /// Something that became true of a run.
@@ -201,6 +203,9 @@ pub struct Done {
     /// The effect, if the ledger keeps one that was not asked for before the act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<(Box<str>, Box<str>)>,
+    /// What the answer took, if it is paid for by that and this run paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Box<Usage>>,
 }
 
 impl Done {
@@ -215,6 +220,7 @@ impl Done {
             input: None,
             took: None,
             effect: None,
+            usage: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! out, or ask a person. Pure; the worker writes what is said here in one commit.
 
 mod ledger;
+mod whole;
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use semel_flow::model::{Action, Class, GiveUp, OnUnknown, Step};
 use semel_ledger::{Millis, Time};
 
 use crate::decide::{Scene, gave_up, lookup, names, policy, window};
-use crate::journal::{Done, Failed, Happening, Kept};
+use crate::journal::{Done, Failed, Happening, Kept, Usage};
 use crate::places;
 use crate::read;
 use crate::resolve::Call;
@@ -22,7 +23,7 @@ use crate::state::State;
 use crate::token;
 
 pub use ledger::{Refusal, inspected, refused};
-pub(crate) use ledger::{is_mine, reused};
+pub(crate) use ledger::{is_mine, recorded, reused};
 
 /// How an act ended, as the ledger and the journal are told.
 #[derive(Debug)]
@@ -95,15 +96,18 @@ fn done(
         // It happened; only what later steps wanted of it is not there.
         Err(error) => (answer.result.clone(), Some(format!("result: {error}"))),
     };
+    let is_whole = whole::main_name(step).is_some();
+    let kept = if is_whole { &answer.names } else { &result };
     let settle = call.effect.as_ref().map(|_| Settlement {
         outcome: semel_ledger::Outcome::Done,
-        result: Some(result.to_json().into()),
+        result: Some(kept.to_json().into()),
         note: wrong.as_deref().map(Into::into),
     });
     let mut happenings = vec![Happening::Done(Box::new(Done {
         attempt: Some(call.task.attempt),
         took: Some(scene.now.since(attempt.began).0),
         input: input_of(call, &mut contents),
+        usage: usage_of(step, Some(&answer.names)),
         ..Done::plain(Arc::clone(&call.step), Kept::new(result, &mut contents))
     }))];
     happenings.extend(wrong.map(|message| gave_up(step, &message)));
@@ -112,6 +116,12 @@ fn done(
         happenings,
         contents,
     }
+}
+
+/// What an answer took, if it is of a kind that is paid for.
+fn usage_of(step: &Step, answer: Option<&Value>) -> Option<Box<Usage>> {
+    whole::main_name(step)?;
+    Usage::of(answer?).map(Box::new)
 }
 
 /// What was asked, where the ledger does not keep it.
@@ -145,7 +155,7 @@ fn failed(
     let maybe = still_maybe(state, attempt.step, claimed(call));
     let settle = claimed(call).then(|| Settlement {
         outcome: semel_ledger::Outcome::Failed,
-        result: Some(failure_json(failure).into()),
+        result: Some(failure_json(failure, whole::main_name(attempt.step).is_some()).into()),
         note: Some(failure.message.as_str().into()),
     });
     Seen {
@@ -200,6 +210,7 @@ fn after_failure(
         at: attempt.began,
         again_at,
         maybe,
+        usage: usage_of(step, failure.answer.as_ref().map(|answer| &answer.names)),
     }));
     if again_at.is_some() {
         return vec![failed];
@@ -280,16 +291,20 @@ fn claimed(call: &Call) -> bool {
     call.effect.is_some() && call.task.class == Class::Guarded
 }
 
-fn failure_json(failure: &Failure) -> String {
+/// A failure as the ledger keeps it; with an answer that was paid for, as evidence.
+fn failure_json(failure: &Failure, with_answer: bool) -> String {
     let message = Value::text(&failure.message);
     let class = Value::text(failure.class.name());
     let after = failure.retry_after.map_or(Value::Null, |Millis(millis)| {
         Value::Int(i64::try_from(millis).unwrap_or(i64::MAX))
     });
-    Value::map([
+    let mut told = vec![
         ("class", class),
         ("message", message),
         ("retry_after_ms", after),
-    ])
-    .to_json()
+    ];
+    if let Some(answer) = failure.answer.as_ref().filter(|_| with_answer) {
+        told.push(("answer", answer.names.clone()));
+    }
+    Value::map(told).to_json()
 }

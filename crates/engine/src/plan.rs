@@ -24,7 +24,7 @@ use crate::journal::Kept;
 use crate::load;
 use crate::names::{Identity, RunNames};
 use crate::places;
-use crate::resolve;
+use crate::resolve::{self, ResolveError};
 use crate::start::{RunOf, again_opening, started, started_run};
 use crate::state::{Phase, State};
 
@@ -246,11 +246,20 @@ impl Planner<'_> {
         let resolved = {
             let more = [];
             let names = self.names(&more);
-            resolve::main_act(step).map(|act| resolve::call(&self.after.flow, step, act, &names, 1))
+            resolve::main_act(step).map(|act| {
+                let call = resolve::call(&self.after.flow, step, act, &names, 1)?;
+                resolve::identified(call, self.engine.steps())
+            })
         };
-        let Some(Ok(call)) = resolved else {
-            let why = "its key or input needs what earlier steps will give".to_owned();
-            return Ok((What::Execute, why, None));
+        let call = match resolved {
+            Some(Ok(call)) => call,
+            Some(Err(ResolveError::Identity { message })) => {
+                return Ok((What::Blocked, message, None));
+            }
+            _ => {
+                let why = "its key or input needs what earlier steps will give".to_owned();
+                return Ok((What::Execute, why, None));
+            }
         };
         let Some(effect) = call.effect else {
             return Ok((What::Execute, "not done yet".to_owned(), None));

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use semel_act::Task;
+use semel_act::{Perform, Task};
 use semel_flow::Value;
 use semel_flow::expr::{EvalError, KeyFault, Template};
 use semel_flow::model::{Act, Action, Class, Flow, Kind, OnUnknown, Step};
@@ -70,6 +70,12 @@ pub enum ResolveError {
         /// Why.
         source: KeyError,
     },
+    /// Whoever performs it says that it cannot be.
+    #[error("{message}")]
+    Identity {
+        /// Why.
+        message: String,
+    },
     /// What is to be sent cannot be written as JSON.
     #[error("input: {source}")]
     Json {
@@ -97,10 +103,7 @@ pub fn effect_id(flow: &Flow, step: &Step, names: &RunNames<'_>) -> Result<Effec
             .map_err(|source| ResolveError::Key { source })?,
         None => default_key(names, step.takes_back().unwrap_or(&step.id.it))?,
     };
-    let scope = match &step.scope {
-        Some(scope) => Scope::new(&scope.it),
-        None => Scope::new(&format!("{}/{}", flow.name.it, step.id.it)),
-    };
+    let scope = Scope::new(&step.scope_name(flow));
     let scope = scope.map_err(|source| ResolveError::DefaultKey { source })?;
     Ok(EffectId::new(scope, key))
 }
@@ -179,7 +182,7 @@ fn made(
         key,
         scope,
         attempt,
-        timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),
+        timeout: step.time_limit(),
     };
     let step = places::name(step);
     Ok(Call {
@@ -203,6 +206,48 @@ fn sent_key(step: &Step, key: &Key) -> Key {
     Key::from_parts(&parts)
         .or_else(|_| short())
         .unwrap_or_else(|_| key.clone())
+}
+
+/// How many digits of the hash of what is asked stand in a key; all of it is in the fingerprint.
+const HASH_DIGITS: usize = 32;
+
+/// The call under the name of what it asks for in full, where its kind has one: what was asked is
+/// then a part of its key, so that the same question finds its answer and another one never does.
+/// An answer that is shared has no other name.
+///
+/// # Errors
+/// [`ResolveError`] if it cannot be performed.
+pub fn identified(mut call: Call, steps: &dyn Perform) -> Result<Call, ResolveError> {
+    let (task, Some(effect)) = (&mut call.task, &mut call.effect) else {
+        return Ok(call);
+    };
+    let shared = task.act.shared_for();
+    let asked = match shared {
+        // Others ask at other moments: everything counts.
+        Some(_) => task.input.clone(),
+        None => Value::of(&effect.input),
+    };
+    let request = steps.identity(&task.act, &asked);
+    let request = request.map_err(|message| ResolveError::Identity { message })?;
+    let Some(request) = request else {
+        return Ok(call);
+    };
+    let input = request.to_canonical();
+    let input = input.map_err(|source| ResolveError::Json { source })?;
+    let fingerprint = Fingerprint::of(&input);
+    let mut parts: Vec<String> = match shared {
+        Some(_) => Vec::new(),
+        None => effect.id.key.parts().collect(),
+    };
+    let hash = blake3::Hash::from_bytes(fingerprint.0).to_hex();
+    parts.push(hash[..HASH_DIGITS].to_owned());
+    let key = Key::from_parts(&parts).map_err(|source| ResolveError::DefaultKey { source })?;
+    effect.id = EffectId::new(effect.id.scope.clone(), key.clone());
+    effect.input = input;
+    effect.fingerprint = fingerprint;
+    effect.remember = shared.or(effect.remember);
+    task.key = Some(key);
+    Ok(call)
 }
 
 fn render(act: &Act, names: &RunNames<'_>) -> Result<Value, ResolveError> {
@@ -261,10 +306,7 @@ fn effect_of(
         fingerprint: Fingerprint::of(&input),
         input,
         remember: flow.remember.as_ref().map(|remember| remember.it),
-        on_unknown: step
-            .on_unknown
-            .as_ref()
-            .map_or(OnUnknown::Ask, |rule| rule.it),
+        on_unknown: step.rule(),
     })
 }
 

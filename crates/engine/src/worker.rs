@@ -195,7 +195,7 @@ impl Active {
         seed
     }
 
-    fn decide(&mut self, now: Time) -> Decision {
+    fn decide(&mut self, inner: &Inner, now: Time) -> Decision {
         let seed = self.seed();
         let scene = Scene {
             flow: &self.compiled.flow,
@@ -206,7 +206,7 @@ impl Active {
             last_row_at: self.journal.last_row_at,
             links: &self.links,
         };
-        decide(&scene, &mut self.state, &self.acting)
+        decide(&scene, &*inner.perform, &mut self.state, &self.acting)
     }
 }
 
@@ -250,7 +250,7 @@ impl Active {
             contents,
             mut moves,
             rest,
-        } = self.decide(now);
+        } = self.decide(inner, now);
         self.journal.pending.extend(happenings);
         self.journal.contents.extend(contents);
         if inner.is_stopping() && !matches!(moves.as_slice(), [Move::End { .. }]) {

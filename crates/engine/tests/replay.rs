@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use semel_act::{Answer, Failure, FailureClass, Outcome};
+use semel_act::{Answer, Failure, FailureClass, Outcome, Perform, Performing, Task, Trace};
 use semel_engine::decide::{Decision, Move, Scene, decide};
 use semel_engine::journal::{
     self, Done, Emitted, Ending, Happening, Kept, Spawned, Waits, WaitsFor,
@@ -90,6 +90,15 @@ fn flow() -> Flow {
         .unwrap_or_else(|| panic!("{:#?}", reading.diagnostics))
 }
 
+/// Nobody is asked to perform anything here.
+struct Nobody;
+
+impl Perform for Nobody {
+    fn perform<'a>(&'a self, _: &'a Task, _: &'a dyn Trace) -> Performing<'a> {
+        unreachable!("deciding touches nothing")
+    }
+}
+
 /// A run without a store: its rows as text, and what was drawn so far.
 struct Life<'a> {
     flow: &'a Flow,
@@ -119,7 +128,7 @@ impl Life<'_> {
     }
 
     fn decide(&self, state: &mut State) -> Decision {
-        decide(&self.scene(), state, &HashSet::new())
+        decide(&self.scene(), &Nobody, state, &HashSet::new())
     }
 
     fn commit(&mut self, happenings: &[Happening]) {

@@ -16,6 +16,7 @@ mod names;
 mod order;
 mod policy;
 mod reads;
+mod said;
 mod secrets;
 mod table;
 mod trace;
@@ -58,6 +59,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
     });
     each_step(flow, &flow.steps, &mut found);
     each_step(flow, &flow.on_failure, &mut found);
+    found.extend(said::check_said(flow, &index));
     found.extend(order::check_order(flow, &index));
     found.extend(undo::check_undo(flow));
     once_each(&mut found);

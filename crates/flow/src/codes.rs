@@ -50,6 +50,8 @@ codes! {
     C014 "a header that cannot be used"
     C015 "an event that could not be found"
     C018 "an `undo` that is not reached"
+    C017 "what a model said decides where something goes"
+    C019 "a shared answer to a question that is different each time"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"

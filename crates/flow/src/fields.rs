@@ -4,6 +4,7 @@
 //! editors use and for the tables of the documentation. Whoever reads a field asks by its name, and
 //! finds its range here.
 
+mod ai;
 mod email;
 mod exec;
 mod flow;
@@ -18,6 +19,7 @@ mod wait;
 
 use semel_ledger::Millis;
 
+pub use ai::{AI, MESSAGE};
 pub use email::{ATTACHMENT, EMAIL};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
@@ -109,6 +111,11 @@ pub enum Is {
         /// The most.
         max: u64,
     },
+    /// A number that need not be whole.
+    Decimal {
+        /// The most; the least is 0.
+        max: u64,
+    },
     /// A duration such as `90s` or `1h30m`.
     Duration {
         /// The least.
@@ -195,6 +202,7 @@ impl Is {
             Is::Expr => "an expression".to_owned(),
             Is::Bool => "`true` or `false`".to_owned(),
             Is::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Is::Decimal { max } => format!("a number from 0 to {max}"),
             Is::Duration { min, max } => format!("a duration from {min} to {max}"),
             Is::Backoff => "two durations, such as `2s..10m`".to_owned(),
             Is::Size => "a size, such as `4MiB`".to_owned(),
@@ -226,7 +234,7 @@ impl Is {
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 44] {
+pub fn all() -> [&'static Object; 46] {
     [
         &FLOW,
         &OVERLAP,
@@ -257,6 +265,8 @@ pub fn all() -> [&'static Object; 44] {
         &EXEC,
         &SSH,
         &KV,
+        &AI,
+        &MESSAGE,
         &ENSURE,
         &FIND,
         &MADE,

@@ -37,6 +37,7 @@ pub use diagnostic::{Diagnostic, Level, Span};
 pub use expr::{Expr, Template};
 pub use lower::{Reading, read, secret_name};
 pub use model::Flow;
+pub use near::nearest;
 pub use schema::schema;
 pub use value::Value;
 pub use yaml::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};

@@ -6,10 +6,8 @@ const MAX_NAME: usize = 64;
 const MAX_CANDIDATES: usize = 1000;
 
 /// The nearest of the candidates, if one is near enough to be a slip of the fingers.
-pub(crate) fn nearest<'c>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'c str>,
-) -> Option<&'c str> {
+#[must_use]
+pub fn nearest<'c>(name: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     if name.len() > MAX_NAME {
         return None;
     }

@@ -163,6 +163,7 @@ fn of_type(is: Is) -> Value {
         Is::Expr => reference("expression"),
         Is::Bool => json!({ "type": "boolean" }),
         Is::Whole { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Is::Decimal { max } => json!({ "type": "number", "minimum": 0, "maximum": max }),
         Is::Duration { .. } => reference("duration"),
         Is::Backoff => text(&format!(r"^{DURATION}(\s*\.\.\s*{DURATION})?$")),
         Is::Size => text("^[0-9]+(B|KiB|MiB)$"),

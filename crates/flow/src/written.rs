@@ -22,9 +22,15 @@ pub(crate) fn flow_key(flow: &Flow) -> String {
 
 /// The key of a step's effect: its own, or that of the run around it and its id.
 pub(crate) fn step_key(step: &Step, run: &str) -> String {
-    match &step.key {
+    let key = match &step.key {
         Some(key) => template(key),
         None => format!("{run}/{}", step.id.it),
+    };
+    match &step.action {
+        // What is asked is a part of it, or all of it.
+        Action::Act(act) if act.shared_for().is_some() => "<what is asked>".to_owned(),
+        Action::Act(act) if act.main_name().is_some() => format!("{key}/<what is asked>"),
+        _ => key,
     }
 }
 

@@ -29,6 +29,8 @@ use crate::outgoing::{Call, Client, Connector, Reply, Route, Service, Trouble};
 use plan::{Message, Terms};
 use redirect::Redirect;
 
+pub(crate) use answer::{MAX_DEPTH, depth, shortened};
+
 /// Performs `http` tasks.
 pub(crate) struct Http {
     client: Client,

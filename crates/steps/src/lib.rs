@@ -9,6 +9,7 @@
 //! the request could leave was never sent; whatever failed after is unknown, unless the
 //! destination said otherwise.
 
+mod ai;
 mod amiss;
 mod command;
 mod email;
@@ -27,8 +28,10 @@ use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
 use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
-use semel_flow::model::Kind;
+use semel_flow::Value;
+use semel_flow::model::{Act, Kind};
 
+pub use ai::{Api, Model, ModelError, Models, Price, PriceError};
 pub use email::{AddressError, SmtpError, SmtpLogin, SmtpServer, SmtpServers, SmtpTls};
 pub use exec::ExecSettings;
 pub use limits::{
@@ -62,11 +65,13 @@ pub struct Settings {
     pub ssh: SshSettings,
     /// The databases that `sql` steps may use; no others.
     pub connections: Connections,
+    /// The models that `ai` steps may name; no others.
+    pub models: Models,
 }
 
 impl Settings {
     /// Only public addresses, the default limits, no certificates but the system's; no mail
-    /// servers, no databases, no programs.
+    /// servers, no databases, no programs, no models.
     #[must_use]
     pub fn new(secrets: Arc<dyn Secrets>) -> Settings {
         Settings {
@@ -80,6 +85,7 @@ impl Settings {
             exec: ExecSettings::default(),
             ssh: SshSettings::default(),
             connections: Connections::new(),
+            models: Models::default(),
         }
     }
 }
@@ -92,6 +98,7 @@ pub struct Steps {
     exec: exec::Exec,
     ssh: ssh::Ssh,
     sql: sql::Sql,
+    ai: ai::Ai,
     secrets: Arc<dyn Secrets>,
 }
 
@@ -112,6 +119,10 @@ impl Steps {
             ssh: ssh::Ssh::new(
                 std::mem::take(&mut settings.ssh),
                 settings.rules.clone(),
+                Arc::clone(&settings.secrets),
+            ),
+            ai: ai::Ai::new(
+                std::mem::take(&mut settings.models),
                 Arc::clone(&settings.secrets),
             ),
             secrets: Arc::clone(&settings.secrets),
@@ -137,12 +148,20 @@ impl Perform for Steps {
             Kind::Exec => Box::pin(self.exec.perform(task, trace)),
             Kind::Ssh => Box::pin(self.ssh.perform(task, trace)),
             Kind::Sql => Box::pin(self.sql.perform(task, trace)),
+            Kind::Ai => Box::pin(self.ai.perform(&self.http, task, trace)),
             // The engine does it in the store.
             Kind::Kv => Box::pin(std::future::ready(unknown_kind("kv"))),
             Kind::Other(name) => Box::pin(std::future::ready(unknown_kind(name))),
         };
         // Here all outcomes pass, whatever their kind.
         secrets::taken_out(&*self.secrets, performing)
+    }
+
+    fn identity(&self, act: &Act, input: &Value) -> Result<Option<Value>, String> {
+        match act.kind {
+            Kind::Ai => self.ai.identity(input).map(Some),
+            _ => Ok(None),
+        }
     }
 }
 

@@ -66,9 +66,7 @@ impl Decider<'_, '_> {
     }
 
     fn begin_act(&mut self, step: &Step, act: &Arc<Act>) -> Look {
-        let attempt = self.next_attempt(step);
-        let call = resolve::call(self.scene.flow, step, act, &self.names(&[]), attempt);
-        match call {
+        match self.call(step, act) {
             Err(error) => self.give_up(step, &error.to_string()),
             Ok(call) if act.kind == Kind::Kv => match kv::asked(act, &call.task.input) {
                 Ok(asked) => Look::Do(Move::Kv {
@@ -205,6 +203,13 @@ impl Decider<'_, '_> {
             how,
             ..Done::plain(places::name(step), result)
         })))
+    }
+
+    /// The call of a step, as its next attempt.
+    pub(super) fn call(&self, step: &Step, act: &Arc<Act>) -> Result<Call, ResolveError> {
+        let attempt = self.next_attempt(step);
+        let call = resolve::call(self.scene.flow, step, act, &self.names(&[]), attempt)?;
+        resolve::identified(call, self.steps)
     }
 
     pub(super) fn question(&self, step: &Step, act: &Arc<Act>) -> Result<Call, ResolveError> {

@@ -3,11 +3,11 @@
 
 use semel_flow::Value;
 use semel_flow::model::{Action, OnUnknown, Probe, Step};
-use semel_ledger::{Millis, Time};
+use semel_ledger::{EffectId, Millis, Time};
 
 use super::{Decider, Look, Move};
 use crate::journal::How;
-use crate::resolve;
+use crate::resolve::{self, ResolveError};
 use crate::retry::{self, Tried};
 use crate::{places, read};
 
@@ -51,8 +51,7 @@ impl Decider<'_, '_> {
             );
         };
         let attempt = self.next_attempt(step);
-        let call = resolve::call(self.scene.flow, step, act, &self.names(&[]), attempt);
-        let mut call = match call {
+        let mut call = match self.call(step, act) {
             Ok(call) => call,
             Err(error) => return self.give_up(step, &error.to_string()),
         };
@@ -113,7 +112,7 @@ impl Decider<'_, '_> {
     }
 
     pub(super) fn conclude(&mut self, step: &Step, happened: bool, result: Value) -> Look {
-        match resolve::effect_id(self.scene.flow, step, &self.names(&[])) {
+        match self.effect_id(step) {
             Ok(effect) => Look::Do(Move::Conclude {
                 step: places::name(step),
                 effect,
@@ -122,6 +121,16 @@ impl Decider<'_, '_> {
             }),
             Err(error) => self.give_up(step, &error.to_string()),
         }
+    }
+
+    /// The effect of a step, as its calls name it.
+    pub(super) fn effect_id(&self, step: &Step) -> Result<EffectId, ResolveError> {
+        if let Some(act) = resolve::main_act(step)
+            && let Some(effect) = self.call(step, act)?.effect
+        {
+            return Ok(effect.id);
+        }
+        resolve::effect_id(self.scene.flow, step, &self.names(&[]))
     }
 
     /// An `ensure` found its thing.
@@ -141,8 +150,7 @@ impl Decider<'_, '_> {
         let Some(act) = resolve::main_act(step) else {
             return self.give_up(step, "there is nothing to create");
         };
-        let attempt = self.next_attempt(step);
-        let call = resolve::call(self.scene.flow, step, act, &self.names(&[]), attempt);
+        let call = self.call(step, act);
         self.or_give_up(step, call, |call| Move::Claim(Box::new(call)))
     }
 }

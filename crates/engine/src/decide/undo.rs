@@ -144,7 +144,7 @@ impl<'a> Decider<'_, 'a> {
 
     /// The ledger knows what a lookup, a person or another run has said.
     fn ask_ledger(&mut self, step: &Step) -> Look {
-        match resolve::effect_id(self.scene.flow, step, &self.names(&[])) {
+        match self.effect_id(step) {
             Ok(effect) => Look::Do(Move::Settle {
                 step: places::name(step),
                 effect,

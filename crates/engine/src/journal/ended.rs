@@ -6,7 +6,7 @@ use semel_act::FailureClass;
 use semel_ledger::Time;
 use serde::{Deserialize, Serialize};
 
-use super::text;
+use super::{Usage, text};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,4 +48,7 @@ pub struct Failed {
     /// repeated because a repeat is harmless.
     #[serde(default, skip_serializing_if = "super::is_false")]
     pub maybe: bool,
+    /// What an answer took that was paid for and cannot be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Box<Usage>>,
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use semel_act::{Failure, FailureClass};
+use semel_act::{Answer, Failure, FailureClass};
 use semel_flow::Value;
 use semel_flow::model::Step;
 use semel_ledger::{Millis, State as EffectState, Time, Verdict};
 use semel_store::Record;
 use semel_store::run::RunId;
 
-use super::{Attempt, after_failure, still_maybe};
+use super::{Attempt, after_failure, still_maybe, usage_of, whole};
 use crate::decide::{BUSY_PAUSE, Scene, lookup};
 use crate::journal::{Again, Done, Happening, How, Kept};
 use crate::places;
@@ -54,7 +54,13 @@ pub fn refused(
                 why: why.into(),
                 effect: record.map(effect_of),
             },
-            None => reused(scene, state, name, (record, text), &mut contents),
+            None => match whole::result(scene, state, step, &recorded(text)) {
+                Ok(value) => reused(scene, state, name, (record, value), &mut contents),
+                Err(message) => Happening::GaveUp {
+                    step: name,
+                    message: message.into(),
+                },
+            },
         },
         Verdict::Conflict => Happening::Parked {
             step: name,
@@ -131,10 +137,9 @@ pub(crate) fn reused(
     scene: &Scene<'_>,
     state: &State,
     step: Arc<str>,
-    (record, text): (Option<&Record>, Option<&str>),
+    (record, value): (Option<&Record>, Value),
     contents: &mut Vec<Vec<u8>>,
 ) -> Happening {
-    let value = recorded(text);
     let by = record.and_then(|record| record.by.clone());
     let by = by.unwrap_or_else(|| "an earlier claim".into());
     let mine = is_mine(scene, state, &by);
@@ -174,11 +179,18 @@ pub fn inspected(
     let mut contents = Vec::new();
     let happenings = match record.entry.state {
         EffectState::Done | EffectState::Undone => {
-            let value = recorded(text);
-            vec![Happening::Done(Box::new(Done {
-                attempt: Some(number),
-                ..Done::plain(name, Kept::new(value, &mut contents))
-            }))]
+            let kept = recorded(text);
+            vec![match whole::result(scene, state, step, &kept) {
+                Ok(value) => Happening::Done(Box::new(Done {
+                    attempt: Some(number),
+                    usage: usage_of(step, Some(&kept)),
+                    ..Done::plain(name, Kept::new(value, &mut contents))
+                })),
+                Err(message) => Happening::GaveUp {
+                    step: name,
+                    message: message.into(),
+                },
+            }]
         }
         EffectState::Failed => {
             let failure = failure_of(record, text);
@@ -207,7 +219,7 @@ pub fn inspected(
 }
 
 /// A result as the ledger keeps it; others than this engine may have written it, with spaces.
-fn recorded(text: Option<&str>) -> Value {
+pub(crate) fn recorded(text: Option<&str>) -> Value {
     let value = text.and_then(|text| Value::read(text.as_bytes()).ok());
     value.unwrap_or(Value::Null)
 }
@@ -224,6 +236,9 @@ fn failure_of(record: &Record, text: Option<&str>) -> Failure {
         class: class.unwrap_or(FailureClass::Refused),
         message: record.note.as_deref().unwrap_or("it failed").to_owned(),
         retry_after: after,
-        answer: None,
+        answer: member("answer").map(|names| Answer {
+            result: names.clone(),
+            names,
+        }),
     }
 }

@@ -315,6 +315,7 @@ impl Active {
             at: now,
             again_at,
             maybe: false,
+            usage: None,
         })));
         match again_at {
             Some(at) => {

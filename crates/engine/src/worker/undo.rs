@@ -99,7 +99,7 @@ impl Active {
         };
         let mut contents = Vec::new();
         let scene = self.scene(inner.store.now());
-        let told = (record, text.as_deref());
+        let told = (record, observe::recorded(text.as_deref()));
         let happening = observe::reused(&scene, &self.state, step, told, &mut contents);
         self.journal.contents.extend(contents);
         Ok(happening)

@@ -6,6 +6,7 @@ mod heard;
 mod killed;
 mod kv;
 mod kv_killed;
+mod models;
 mod undo;
 mod undo_killed;
 mod undo_own;

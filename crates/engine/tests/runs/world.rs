@@ -11,6 +11,7 @@ use semel_engine::start::Incoming;
 use semel_engine::token::{Links, TokenKey};
 use semel_engine::{Engine, Settings};
 use semel_flow::Value;
+use semel_flow::model::{Act, Kind};
 use semel_ledger::{Fence, Time};
 use semel_store::run::{Loaded, ReleaseChange, ReleaseId, RunId, RunState, StartOutcome};
 use semel_store::store::random_bytes;
@@ -36,6 +37,8 @@ pub(crate) enum Reply {
     Hangs,
     /// Does it, and answers when it is let go.
     Held,
+    /// A model: answers, and nobody can use it.
+    Misfit,
 }
 
 /// What the world saw.
@@ -51,6 +54,8 @@ pub(crate) struct World {
     done: Mutex<Vec<String>>,
     /// Called before and after every act.
     pub(crate) around: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
+    /// What the names of models stand for.
+    pub(crate) models: Mutex<HashMap<String, String>>,
 }
 
 impl World {
@@ -105,7 +110,9 @@ impl World {
     }
 
     async fn answer(&self, task: &Task, trace: &dyn Trace) -> Outcome {
-        let url = task.input.get("url").expect("a url").shown();
+        let asks = task.act.kind == Kind::Ai;
+        let url = task.input.get(if asks { "prompt" } else { "url" });
+        let url = url.expect("a destination").shown();
         let key = task.key.as_ref().map_or("", |key| key.as_str());
         let call = (url.clone(), task.input.to_json(), key.to_owned());
         self.calls.lock().expect("calls").push(call);
@@ -120,8 +127,14 @@ impl World {
         match reply {
             Reply::Ok(body) => {
                 self.happens(&url);
-                Outcome::Done(answer(200, body))
+                Outcome::Done(if asks { said(body) } else { answer(200, body) })
             }
+            Reply::Misfit => Outcome::Failed(Failure {
+                class: FailureClass::Permanent,
+                message: "the answer does not fit".to_owned(),
+                retry_after: None,
+                answer: Some(said(r#""nonsense""#)),
+            }),
             Reply::Refused => failed(FailureClass::Refused),
             Reply::Busy => failed(FailureClass::Transient),
             Reply::Unreachable => failed(FailureClass::NeverSent),
@@ -158,6 +171,25 @@ fn answer(status: i64, body: &str) -> Answer {
     }
 }
 
+/// What a model says: 12 tokens were read, 3 said.
+fn said(text: &str) -> Answer {
+    let text = Value::read(text.as_bytes()).expect("JSON");
+    let usage = [("input", Value::Int(12)), ("output", Value::Int(3))];
+    let names = Value::map([
+        ("text", text.clone()),
+        ("json", Value::Null),
+        ("usage", Value::map(usage)),
+        ("cost", Value::read(b"0.25").expect("JSON")),
+        ("currency", Value::text("USD")),
+        ("model", Value::text("gpt-1")),
+        ("stop", Value::text("stop")),
+    ]);
+    Answer {
+        names,
+        result: text,
+    }
+}
+
 fn failed(class: FailureClass) -> Outcome {
     Outcome::Failed(Failure {
         class,
@@ -184,6 +216,19 @@ impl Perform for World {
             tokio::task::yield_now().await;
             outcome
         })
+    }
+
+    fn identity(&self, act: &Act, input: &Value) -> Result<Option<Value>, String> {
+        if act.kind != Kind::Ai {
+            return Ok(None);
+        }
+        let member = |name: &str| input.get(name).cloned().unwrap_or(Value::Null);
+        let models = self.models.lock().expect("models");
+        let model = models.get(&member("model").shown());
+        let model = model.ok_or("there is no such model")?;
+        let asked = ["prompt", "sample"].map(|name| (name, member(name)));
+        let asked = asked.into_iter().chain([("model", Value::text(model))]);
+        Ok(Some(Value::map(asked)))
     }
 }
 

@@ -9,9 +9,6 @@ use crate::codes::{C011, C012, C013, K009, K010};
 use crate::diagnostic::{Diagnostic, Level};
 use crate::model::{Act, Action, Class, Flow, OnUnknown, Retry, Step, Trigger};
 
-/// How long one attempt may take if the file does not say.
-pub(super) const TIMEOUT: Millis = Millis::seconds(30);
-
 /// Keys that are forgotten before the sender gives up.
 pub(super) fn check_memory(flow: &Flow) -> Vec<Diagnostic> {
     let Some(remember) = &flow.remember else {
@@ -86,8 +83,7 @@ fn forgotten(flow: &Flow, step: &Step) -> Option<Diagnostic> {
     }
     let (_, window) = window(act)?;
     let retry = retry_of(flow, step);
-    let timeout = step.timeout.as_ref().map_or(TIMEOUT, |it| it.it);
-    let longest = longest(&retry, timeout);
+    let longest = longest(&retry, step.time_limit());
     if longest <= window {
         return None;
     }
@@ -114,11 +110,10 @@ fn forgotten(flow: &Flow, step: &Step) -> Option<Diagnostic> {
 /// What `retry` means on a guarded step.
 fn repeated(step: &Step) -> Option<Diagnostic> {
     let retry = step.retry.as_ref()?;
-    let rule = step.on_unknown.as_ref().map(|rule| rule.it);
     if step.class() != Class::Guarded
         || step.lookup.is_some()
         || matches!(step.action, Action::Ensure(_))
-        || rule.is_some_and(|rule| rule != OnUnknown::Ask)
+        || step.rule() != OnUnknown::Ask
     {
         return None;
     }
@@ -136,7 +131,8 @@ fn repeated(step: &Step) -> Option<Diagnostic> {
 
 fn doubled(step: &Step) -> Option<Diagnostic> {
     let rule = step.on_unknown.as_ref()?;
-    if rule.it != OnUnknown::Retry || step.class() != Class::Guarded {
+    let usual = matches!(&step.action, Action::Act(act) if act.usual_rule() == rule.it);
+    if rule.it != OnUnknown::Retry || step.class() != Class::Guarded || usual {
         return None;
     }
     let title = format!("`{}` may happen twice", step.id.it);

@@ -1,7 +1,7 @@
 //! The steps of a flow as a table: what a repeat of each does, and who sees to it.
 
 use super::index::blocks;
-use super::policy::{TIMEOUT, longest, retry_of, rounded, window};
+use super::policy::{longest, retry_of, rounded, window};
 use crate::model::{Action, Block, Class, Flow, Kind, OnUnknown, Step, Wait};
 use crate::written;
 
@@ -124,6 +124,9 @@ fn guard(step: &Step, class: Class) -> String {
             Some((header, window)) => format!("the destination, by {header} for {window}"),
             None => "the destination, by our key".to_owned(),
         },
+        (Action::Act(act), Class::Guarded) if act.main_name().is_some() => {
+            "the ledger, by what is asked".to_owned()
+        }
         (_, Class::Keyed | Class::Guarded) => "the ledger".to_owned(),
     }
 }
@@ -143,7 +146,8 @@ fn on_unknown(step: &Step, class: Class) -> String {
     let rule = step.on_unknown.as_ref().map(|rule| rule.it);
     let then = match (rule, class) {
         (Some(OnUnknown::Skip), _) => "it is taken as done".to_owned(),
-        (Some(OnUnknown::Ask), _) | (None, Class::Guarded) => "a person is asked".to_owned(),
+        (Some(OnUnknown::Ask), _) => "a person is asked".to_owned(),
+        (None, Class::Guarded) if step.rule() == OnUnknown::Ask => "a person is asked".to_owned(),
         (_, Class::Keyed) => match &step.action {
             Action::Act(act) if window(act).is_some() => {
                 let window = window(act).map_or_else(String::new, |(_, it)| it.to_string());
@@ -171,9 +175,8 @@ fn retry(flow: &Flow, step: &Step, class: Class) -> String {
     if policy.max <= 1 {
         return "nothing: one attempt".to_owned();
     }
-    let timeout = step.timeout.as_ref().map_or(TIMEOUT, |it| it.it);
-    let rule = step.on_unknown.as_ref().map(|rule| rule.it);
-    let blind = class != Class::Guarded || rule == Some(OnUnknown::Retry);
+    let timeout = step.time_limit();
+    let blind = class != Class::Guarded || step.rule() == OnUnknown::Retry;
     let what = if blind {
         "never sent, put off, unknown"
     } else {

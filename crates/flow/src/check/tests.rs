@@ -5,6 +5,7 @@ mod keys;
 mod policy;
 mod references;
 mod releases;
+mod said;
 mod tables;
 mod waits;
 

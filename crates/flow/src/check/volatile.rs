@@ -7,7 +7,7 @@ use super::index::Index;
 use super::trace::{Source, Tracer};
 use super::visit::{Spot, visit};
 use crate::expr::{Expr, Part, Template};
-use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger, Wait};
+use crate::model::{Act, Action, Block, Flow, Kind, Made, Probe, Step, Tree, Trigger, Wait};
 
 /// Sets [`Expr::volatile`] on every expression that depends on the clock, on randomness, on the run,
 /// the attempt or the delivery, or on what a model said: two requests that differ in nothing else
@@ -33,7 +33,10 @@ fn moving(flow: &Flow) -> HashSet<*const u8> {
             return;
         };
         let made_of = tracer.expr(expr, &place.loops);
-        if made_of.iter().any(|trace| is_volatile(&trace.source)) {
+        // To a model, what another said is the question itself; and that is kept by what was asked.
+        let asks = place.at.is_some_and(|at| is_ai(at.step));
+        let counts = |source: &Source| is_volatile(source) && !(asks && is_said(source));
+        if made_of.iter().any(|trace| counts(&trace.source)) {
             marked.insert(expr.source.as_ptr());
         }
     });
@@ -45,6 +48,14 @@ fn is_volatile(source: &Source) -> bool {
         source,
         Source::Clock | Source::Random | Source::Moment(_) | Source::Delivery(_) | Source::Ai(_)
     )
+}
+
+fn is_said(source: &Source) -> bool {
+    matches!(source, Source::Ai(_))
+}
+
+fn is_ai(step: &Step) -> bool {
+    matches!(&step.action, Action::Act(act) if act.kind == Kind::Ai)
 }
 
 struct Mark {

@@ -2,6 +2,7 @@
 
 use semel_ledger::Millis;
 
+use super::ai::AI;
 use super::email::EMAIL;
 use super::exec::EXEC;
 use super::http::HTTP;
@@ -70,7 +71,7 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 18] = [
+static KIND_FIELDS: [Field; 19] = [
     field("http", Is::Object(&HTTP), "A request."),
     field("sql", Is::Object(&SQL), "A statement in a database."),
     field("email", Is::Object(&EMAIL), "A mail."),
@@ -85,6 +86,7 @@ static KIND_FIELDS: [Field; 18] = [
         "A program on the server's machine.",
     ),
     field("ssh", Is::Object(&SSH), "A command on another machine."),
+    field("ai", Is::Object(&AI), "A question to a language model."),
     field(
         "kv",
         Is::Object(&KV),
@@ -146,7 +148,7 @@ static KIND_FIELDS: [Field; 18] = [
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 2] = ["ai", "approve"];
+pub const NOT_YET: [&str; 1] = ["approve"];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {

@@ -105,6 +105,7 @@ fn plain_words(act: &Act) -> String {
         Kind::Kv => act.kv_form().map_or_else(String::new, |(form, key)| {
             format!("{form} {}", template(key))
         }),
+        Kind::Ai => text("model"),
         Kind::Http | Kind::Other(_) => String::new(),
     }
 }
@@ -126,6 +127,7 @@ pub(super) fn unknown(step: &Step) -> Option<&'static str> {
     Some(match (looked_up, rule, step.class()) {
         (true, ..) => "looked up",
         (_, Some(OnUnknown::Retry), _) => "repeated",
+        (_, None, Class::Guarded) if step.rule() == OnUnknown::Retry => "repeated",
         (_, Some(OnUnknown::Skip), _) => "taken as done",
         (_, None, Class::Keyed) => "repeated with the key",
         (_, Some(OnUnknown::Ask) | None, _) => "asks a person",

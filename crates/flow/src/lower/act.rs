@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Lower;
 use super::entry::{Entry, Slot};
 use super::text::constant;
-use crate::codes::F015;
+use crate::codes::{F015, F017};
 use crate::diagnostic::{Diagnostic, Spanned};
 use crate::expr::Part;
 use crate::fields::{Is, Object};
@@ -36,8 +36,12 @@ impl Lower {
 
     /// The one call of an object that holds one, such as `undo`.
     pub(super) fn call_in(&mut self, entry: Entry<'_>) -> Option<Arc<Act>> {
+        // A kind that has no place there was reported.
         let mut written = entry.written().iter();
-        let kind = written.find_map(|(name, _)| Kind::named(&name.it))?;
+        let kind = written.find_map(|(name, _)| {
+            let field = entry.table.field(&name.it)?;
+            Kind::named(field.name)
+        })?;
         self.act(entry.slot(kind.name())?)
     }
 
@@ -91,6 +95,7 @@ impl Lower {
                 let number = self.whole(entry, slot.field.name)?;
                 Some(Tree::Number(number.to_string()))
             }
+            Is::Decimal { max } => self.decimal(slot, max),
             Is::Text => self.literal(slot).and_then(text),
             Is::Number => self.number(slot),
             _ => Some(self.tree(slot.node)),
@@ -142,6 +147,23 @@ impl Lower {
             several.extend(self.members(table, one));
         }
         Some(Tree::List(several))
+    }
+
+    /// A number that need not be whole, as it was written.
+    fn decimal(&mut self, slot: Slot<'_>, max: u64) -> Option<Tree> {
+        let yaml::Kind::Number(text) = &slot.node.kind else {
+            self.wrong_type(slot);
+            return None;
+        };
+        let most = f64::from(u32::try_from(max).unwrap_or(u32::MAX));
+        let fits = |number: f64| (0.0..=most).contains(&number);
+        if text.parse().is_ok_and(fits) {
+            return Some(Tree::Number(text.clone()));
+        }
+        let title = format!("`{}` cannot be {text}", slot.field.name);
+        let label = format!("a number from 0 to {max} is due here");
+        self.report(Diagnostic::error(F017, slot.node.span, title, label));
+        None
     }
 
     /// An object, or its one main field by itself: the step sees the object either way.

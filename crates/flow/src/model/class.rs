@@ -2,11 +2,18 @@
 
 use std::sync::Arc;
 
+use semel_ledger::Millis;
+
 use super::Flow;
-use super::step::{Act, Action, Class, Kind, Step, Tree};
+use super::step::{Act, Action, Class, Kind, OnUnknown, Step, Tree};
 use crate::diagnostic::Spanned;
 use crate::expr::{Part, Template};
 use crate::fields::KV_FORMS;
+
+/// How long an attempt may take if neither the file nor the kind says.
+const TIMEOUT: Millis = Millis::seconds(30);
+/// The scope of answers that all flows share.
+const SHARED: &str = "ai";
 
 impl Class {
     /// All classes, from harmless to dangerous.
@@ -104,6 +111,26 @@ impl Step {
         }
     }
 
+    /// What to do when nobody knows whether it happened: as the author says, else as its kind is.
+    #[must_use]
+    pub fn rule(&self) -> OnUnknown {
+        match (&self.on_unknown, &self.action) {
+            (Some(rule), _) => rule.it,
+            (None, Action::Act(act)) => act.usual_rule(),
+            (None, _) => OnUnknown::Ask,
+        }
+    }
+
+    /// How long one attempt may take: as the author says, else as its kind is.
+    #[must_use]
+    pub fn time_limit(&self) -> Millis {
+        match (&self.timeout, &self.action) {
+            (Some(timeout), _) => timeout.it,
+            (None, Action::Act(act)) => act.usual_timeout(),
+            (None, _) => TIMEOUT,
+        }
+    }
+
     /// Whether a name stands for a part of an answer that this step or one of its questions gets.
     fn is_answered_with(&self, name: &str) -> bool {
         let of = |act: &Act| act.answer_names().contains(&name);
@@ -119,12 +146,14 @@ impl Step {
             }
     }
 
-    /// The scope of its effects: as written, else the flow's name and the step's id.
+    /// The scope of its effects: as written, else the flow's name and the step's id; one for all
+    /// answers that are shared.
     #[must_use]
     pub fn scope_name(&self, flow: &Flow) -> String {
-        match &self.scope {
-            Some(scope) => scope.it.clone(),
-            None => format!("{}/{}", flow.name.it, self.id.it),
+        match (&self.scope, &self.action) {
+            (_, Action::Act(act)) if act.shared_for().is_some() => SHARED.to_owned(),
+            (Some(scope), _) => scope.it.clone(),
+            (None, _) => format!("{}/{}", flow.name.it, self.id.it),
         }
     }
 }
@@ -156,8 +185,46 @@ impl Act {
             Kind::Ssh if self.is("detach") => Class::Keyed,
             Kind::Other("approve") => Class::Pure,
             Kind::Kv => self.class_of_kv(),
-            Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Other(_) => Class::Guarded,
+            // Nobody sees a second answer of a model, but it is paid for.
+            Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Ai | Kind::Other(_) => {
+                Class::Guarded
+            }
         }
+    }
+
+    /// What to do when nobody knows whether it happened and the file does not say.
+    #[must_use]
+    pub fn usual_rule(&self) -> OnUnknown {
+        match self.kind {
+            // There is nothing that a person could find out, and a repeat is seen by nobody.
+            Kind::Ai => OnUnknown::Retry,
+            _ => OnUnknown::Ask,
+        }
+    }
+
+    /// How long an attempt may take if the file does not say.
+    #[must_use]
+    pub fn usual_timeout(&self) -> Millis {
+        match self.kind {
+            // Giving up early would be paid for twice.
+            Kind::Ai => Millis::seconds(300),
+            _ => TIMEOUT,
+        }
+    }
+
+    /// The part of its answer that is the result, if the ledger keeps the answer whole: others than
+    /// this step may find it, with another `result`.
+    #[must_use]
+    pub fn main_name(&self) -> Option<&'static str> {
+        let json = self.member("schema").is_some();
+        (self.kind == Kind::Ai).then_some(if json { "json" } else { "text" })
+    }
+
+    /// For how long every flow that asks the same shares the answer.
+    #[must_use]
+    pub fn shared_for(&self) -> Option<Millis> {
+        let cached = self.constant("cache").filter(|_| self.kind == Kind::Ai)?;
+        cached.parse().ok()
     }
 
     fn class_of_sql(&self) -> Class {

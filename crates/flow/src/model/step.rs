@@ -43,6 +43,8 @@ pub enum Kind {
     Ssh,
     /// A value under a key, in the server's own store: no call to the world.
     Kv,
+    /// A question to a language model.
+    Ai,
     /// A kind that has its name already, but that this version does not perform; only in flows with
     /// errors, so that later steps may still refer to it.
     Other(&'static str),
@@ -50,7 +52,7 @@ pub enum Kind {
 
 impl Kind {
     /// All that are performed.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Http,
         Kind::Sql,
         Kind::Email,
@@ -58,6 +60,7 @@ impl Kind {
         Kind::Exec,
         Kind::Ssh,
         Kind::Kv,
+        Kind::Ai,
     ];
 
     /// The word for it, the same everywhere.
@@ -71,6 +74,7 @@ impl Kind {
             Kind::Exec => "exec",
             Kind::Ssh => "ssh",
             Kind::Kv => "kv",
+            Kind::Ai => "ai",
             Kind::Other(name) => name,
         }
     }
@@ -87,6 +91,7 @@ impl Kind {
                 "status", "signal", "stdout", "stderr", "cut", "state", "key",
             ],
             Kind::Kv => &["value", "before", "changed"],
+            Kind::Ai => &["text", "json", "usage", "cost", "currency", "model", "stop"],
         }
     }
 

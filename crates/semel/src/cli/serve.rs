@@ -6,6 +6,7 @@
 
 mod banner;
 mod folder;
+mod models;
 mod places;
 mod steps;
 mod token;

@@ -20,12 +20,26 @@ pub(crate) struct Place {
 }
 
 /// The sections, with the fields of what is in them.
-pub(super) const SECTIONS: [(&str, &[&str]); 3] = [
+pub(super) const SECTIONS: [(&str, &[&str]); 4] = [
     (
         "channels",
         &["slack", "token", "to", "api", "discord", "teams", "webhook"],
     ),
     ("connections", &["url", "password", "sessions"]),
+    (
+        "models",
+        &[
+            "api",
+            "url",
+            "model",
+            "key",
+            "max_tokens",
+            "temperature",
+            "input_per_million",
+            "output_per_million",
+            "currency",
+        ],
+    ),
     (
         "smtp",
         &[
@@ -93,6 +107,7 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(number) => Some(number.to_string()),
         DeValue::Boolean(yes) => Some(yes.to_string()),
         _ => None,
     }

@@ -19,6 +19,7 @@ mod killed;
 mod kinds;
 mod kv;
 mod ledger;
+mod models;
 mod once;
 mod overlap;
 mod prove;

@@ -15,7 +15,7 @@ use crate::secrets::Redactor;
 
 /// How deeply a JSON answer may nest and still be more than text: what is kept around it must fit
 /// the ledger's own limit too.
-const MAX_DEPTH: usize = 48;
+pub(crate) const MAX_DEPTH: usize = 48;
 /// How much of an answer a message repeats.
 const EXCERPT_CHARS: usize = 200;
 
@@ -83,7 +83,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
 }
 
-fn depth(value: &Value) -> usize {
+pub(crate) fn depth(value: &Value) -> usize {
     match value {
         Value::List(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
         Value::Map(members) => 1 + members.values().map(depth).max().unwrap_or(0),
@@ -96,9 +96,13 @@ pub(super) fn excerpt(answer: &Answer, redactor: &Redactor) -> String {
     if answer.result == Value::Null {
         return String::new();
     }
-    let shown = answer.result.shown();
+    shortened(&answer.result.shown(), redactor)
+}
+
+/// The beginning of a text, on one line, behind a colon.
+pub(crate) fn shortened(text: &str, redactor: &Redactor) -> String {
     // Before it is cut: half a secret would not be recognised.
-    let text = redactor.text(&shown);
+    let text = redactor.text(text);
     let mut line: String = text
         .chars()
         .take(EXCERPT_CHARS)

@@ -222,13 +222,9 @@ fn bad_keys_are_explained_with_the_way_their_values_took() {
 
 #[test]
 fn what_a_model_said_makes_no_key() {
-    let source = "name: f\non: {schedule: {every: 1h}}\nsteps:\n  - id: note\n    ai: {model: small, prompt: hello}\n  - id: short\n    set: {words: \"${{ steps.note.result.text }}\"}\n  - id: mail\n    key: ${{ steps.short.result.words }}\n    http: {post: https://mail.example}\n";
-    let reading = crate::read(source);
-    let found = super::super::check(&reading.flow.expect("still a flow"));
-    let said = super::drawn(source, &found);
-    assert_eq!(found.len(), 1, "{said}");
-    assert_eq!(found[0].code, "K007");
-    snapshot("key-ai", source, &said);
+    let source = "name: f\non: {schedule: {every: 1h}}\nsteps:\n  - id: note\n    ai: {model: small, prompt: hello}\n  - id: short\n    set: {words: \"${{ steps.note.result }}\"}\n  - id: mail\n    key: ${{ steps.short.result.words }}\n    http: {post: https://mail.example}\n";
+    assert_eq!(codes(&flow(source)), ["K007"]);
+    snapshot("key-ai", source, &said(source));
 }
 
 /// An item is as stable as the list it is of.

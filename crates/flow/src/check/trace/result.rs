@@ -169,7 +169,7 @@ impl<'f> Walk<'_, 'f> {
 fn answer_of(step: &Step) -> Source {
     let id = step.id.it.clone();
     match &step.action {
-        Action::Act(act) if act.kind == Kind::Other("ai") => Source::Ai(id),
+        Action::Act(act) if act.kind == Kind::Ai => Source::Ai(id),
         _ => Source::Answer {
             step: id,
             changes: changes(step),

@@ -15,20 +15,23 @@ use crate::config::{Config, Origin, Place};
 use crate::failure::Failure;
 
 /// The places of one section.
-fn of<'c>(config: &'c Config, section: &'c str) -> impl Iterator<Item = (&'c Place, Origin)> {
+pub(super) fn of<'c>(
+    config: &'c Config,
+    section: &'c str,
+) -> impl Iterator<Item = (&'c Place, Origin)> {
     config
         .places()
         .filter(move |(place, _)| place.section == section)
 }
 
 /// What is wrong with a place, and where it stands.
-fn wrong(place: &Place, origin: &Origin, why: &str) -> Failure {
+pub(super) fn wrong(place: &Place, origin: &Origin, why: &str) -> Failure {
     let (section, name) = (place.section, &place.name);
     Failure::usage(format!("{section}.{name}: {why} ({origin})"))
 }
 
 /// A number that a field gives.
-fn number<N: std::str::FromStr>(
+pub(super) fn number<N: std::str::FromStr>(
     place: &Place,
     origin: &Origin,
     field: &str,
@@ -169,7 +172,7 @@ fn channel(place: &Place, origin: &Origin) -> anyhow::Result<Value> {
 }
 
 /// The secret that a text of exactly `${{ secrets.NAME }}` stands for.
-fn secret(text: &str) -> Option<Value> {
+pub(super) fn secret(text: &str) -> Option<Value> {
     let name = secret_name(text)?;
     Some(Value::Sealed(Arc::new([Piece::Secret(name.into())])))
 }

@@ -9,7 +9,7 @@ use semel_steps::{
     EnvSecrets, ExecSettings, LimitSettings, OutgoingRules, Proxy, Settings, SshSettings, Steps,
 };
 
-use super::places;
+use super::{models, places};
 use crate::config::{Config, Name, OTHERS};
 use crate::failure::Failure;
 use crate::keys;
@@ -28,6 +28,7 @@ pub(super) fn steps(config: &Config, data: &Path) -> anyhow::Result<(Steps, Arc<
         notify: places::channels(config)?,
         smtp: places::mail_servers(config)?,
         connections: places::connections(config)?,
+        models: models::models(config)?,
         exec: programs(config),
         ssh: machines(config),
         ..Settings::new(Arc::clone(&vault) as _)

@@ -33,6 +33,15 @@ fn done(how: How) -> Happening {
     }))
 }
 
+fn usage(cost: Option<Box<str>>) -> Option<Box<Usage>> {
+    Some(Box::new(Usage {
+        model: "gpt-small".into(),
+        input: 812,
+        output: 40,
+        cost,
+    }))
+}
+
 fn spawned(run: Option<&str>) -> Happening {
     Happening::Spawned(Box::new(Spawned {
         step: step(),
@@ -91,6 +100,22 @@ fn happenings() -> Vec<Happening> {
             at: Time(0),
             again_at: later,
             maybe: false,
+            usage: None,
+        })),
+        Happening::Failed(Box::new(Failed {
+            step: step(),
+            attempt: 1,
+            class: FailureClass::Permanent,
+            message: "it was cut".into(),
+            at: Time(0),
+            again_at: None,
+            maybe: false,
+            usage: usage(None),
+        })),
+        Happening::Done(Box::new(Done {
+            took: Some(12),
+            usage: usage(Some("0.0004 USD".into())),
+            ..Done::plain(step(), Kept::Is(Value::Null))
         })),
         Happening::Lost {
             step: step(),

@@ -1,0 +1,43 @@
+//! Answers that the ledger keeps whole.
+//!
+//! What a model said may be found by other steps and other flows, each with a `result` of its own: so
+//! that is read when the answer is used, not before it is kept.
+
+use semel_flow::Value;
+use semel_flow::model::Step;
+
+use crate::decide::{Scene, names};
+use crate::read;
+use crate::resolve;
+use crate::state::State;
+
+/// The part of the answer that is the result, if the ledger keeps the answer of this step whole.
+pub(super) fn main_name(step: &Step) -> Option<&'static str> {
+    resolve::main_act(step)?.main_name()
+}
+
+/// What later steps see of an answer as the ledger has it.
+pub(super) fn result(
+    scene: &Scene<'_>,
+    state: &State,
+    step: &Step,
+    kept: &Value,
+) -> Result<Value, String> {
+    let Some(main) = main_name(step) else {
+        return Ok(kept.clone());
+    };
+    let Some(plain) = kept.get(main) else {
+        // What a person said instead of it stands as it is.
+        return match kept {
+            Value::Null => Err("what was answered is not on record any more".to_owned()),
+            said => Ok(said.clone()),
+        };
+    };
+    match &step.result {
+        None => Ok(plain.clone()),
+        expr => {
+            let read = read::result(expr.as_ref(), kept, &names(scene, state, &[]));
+            read.map_err(|error| format!("result: {error}"))
+        }
+    }
+}
