@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use semel_act::{Answer, Failure, FailureClass, Outcome, Perform, Performing, Task, Trace};
+use semel_act::{Answer, FailureClass, Outcome, Perform, Performing, Task, Trace};
 use semel_engine::decide::{Decision, Move, Scene, decide};
 use semel_engine::journal::{
     self, Done, Emitted, Ending, Happening, Kept, Spawned, Waits, WaitsFor,
@@ -24,7 +24,7 @@ use semel_flow::model::{Class, Flow};
 use semel_flow::{Value, read};
 use semel_ledger::{Fence, Millis, Time};
 
-use rows::{folded, opening};
+use rows::{failed, folded, opening};
 
 const FLOW: &str = "
 name: all
@@ -360,15 +360,6 @@ impl Life<'_> {
             again_at: None,
         }]);
     }
-}
-
-fn failed(class: FailureClass) -> Outcome {
-    Outcome::Failed(Failure {
-        class,
-        message: class.name().to_owned(),
-        retry_after: None,
-        answer: None,
-    })
 }
 
 proptest! {

@@ -1,5 +1,6 @@
-//! The first row of a run, and all rows folded.
+//! The first row of a run, an attempt that failed, and all rows folded.
 
+use semel_act::{Failure, FailureClass, Outcome};
 use semel_engine::journal::{self, Happening, Headers, Kept, Opening, Origin};
 use semel_engine::state::State;
 use semel_flow::Value;
@@ -30,4 +31,13 @@ pub(crate) fn folded(rows: &[Box<str>]) -> State {
         }
     }
     state.expect("an opening")
+}
+
+pub(crate) fn failed(class: FailureClass) -> Outcome {
+    Outcome::Failed(Failure {
+        class,
+        message: class.name().to_owned(),
+        retry_after: None,
+        answer: None,
+    })
 }
