@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use semel_act::Perform;
 use semel_engine::Engine;
+use semel_engine::token::Links;
 use semel_ledger::Millis;
 use semel_store::{Store, StoreError};
 use tokio::sync::{Mutex, watch};
@@ -41,6 +42,8 @@ pub struct Settings {
     /// The data directory: where the flight recorder and the key of signed proofs lie. Without one
     /// a kill leaves more unknown, and nothing can be signed.
     pub data: Option<PathBuf>,
+    /// Where the world reaches this server; links begin with it.
+    pub public_url: String,
 }
 
 impl Default for Settings {
@@ -56,6 +59,7 @@ impl Default for Settings {
             drain: Duration::from_secs(10),
             runs: 1024,
             data: None,
+            public_url: "http://127.0.0.1:7351".to_owned(),
         }
     }
 }
@@ -100,6 +104,7 @@ impl App {
             remember: settings.remember,
             drain: settings.drain,
             directory: settings.data.clone(),
+            links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
         };
         Ok(Arc::new(App {
             engine: Engine::new(Arc::clone(&store), perform, engine),

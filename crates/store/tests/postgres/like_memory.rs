@@ -137,6 +137,7 @@ fn secret((what, which, content): (u8, u8, u8)) -> Change {
             key,
             bytes,
             by: None,
+            first: content % 2 == 0,
         },
         1 => SecretChange::Remove { name },
         _ => SecretChange::Reseal {
