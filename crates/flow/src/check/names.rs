@@ -3,6 +3,7 @@
 //! Owns the codes `C001` to `C007` and `C009`. Members of events and answers are not known before
 //! they come; those of `run`, `schedule`, `step`, `failure`, `request` and of steps are.
 
+mod approvals;
 mod member;
 mod reach;
 
@@ -17,7 +18,7 @@ use crate::model::{Flow, Trigger, is_of_answer};
 use crate::near::nearest;
 
 /// Names that exist somewhere, and where.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 14] = [
     ("body", "over an answer: in `result`, `found` and `paging`"),
     (
         "status",
@@ -40,6 +41,7 @@ const ELSEWHERE: [(&str, &str); 13] = [
         "request",
         "in a flow with a `webhook`, everywhere but in `paging`",
     ),
+    ("approvals", "in what a step sends"),
 ];
 
 /// One expression under scrutiny.
@@ -150,6 +152,7 @@ impl<'f> Names<'_, '_, 'f> {
             "steps" => self.steps(members),
             "run" | "schedule" | "step" | "failure" => self.fixed_member(root, members),
             "request" => self.request(members, span),
+            "approvals" => self.approvals(members, span),
             _ => {}
         }
     }
@@ -216,7 +219,9 @@ impl<'f> Names<'_, '_, 'f> {
             "event" | "schedule" => sees != AnswerOnly,
             "request" => sees != AnswerOnly && has_hook(flow),
             "run" => !matches!(sees, Event | AnswerOnly),
-            "steps" => matches!(sees, Run | Step | OwnResult | Ended | Answer | Anything),
+            "steps" | "approvals" => {
+                matches!(sees, Run | Step | OwnResult | Ended | Answer | Anything)
+            }
             "step" => matches!(sees, Step | OwnResult | Answer | Anything),
             "cursor" => matches!(sees, Cursor | CursorAnswer),
             "failure" => failed || sees == Anything,

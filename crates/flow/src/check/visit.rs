@@ -305,6 +305,12 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
                 }
             }
             Action::Fail { message } => self.template(run, message),
+            Action::Approve(approve) => {
+                self.template(run, &approve.ask);
+                if let Some(show) = &approve.show {
+                    self.tree(run, show);
+                }
+            }
         }
     }
 

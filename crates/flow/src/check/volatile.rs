@@ -121,6 +121,10 @@ impl Mark {
             Action::Lock { steps, .. } => self.block(steps),
             Action::Stop { message } => message.iter_mut().for_each(|it| self.template(it)),
             Action::Fail { message } => self.template(message),
+            Action::Approve(approve) => {
+                self.template(&mut approve.ask);
+                approve.show.iter_mut().for_each(|it| self.tree(it));
+            }
         }
         step.result.iter_mut().for_each(|it| self.expr(it));
     }

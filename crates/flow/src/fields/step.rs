@@ -2,6 +2,7 @@
 
 use semel_ledger::Millis;
 
+use super::approve::APPROVE;
 use super::email::EMAIL;
 use super::exec::EXEC;
 use super::http::HTTP;
@@ -68,7 +69,7 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 16] = [
+static KIND_FIELDS: [Field; 17] = [
     field("http", Is::Object(&HTTP), "A request."),
     field("sql", Is::Object(&SQL), "A statement in a database."),
     field("email", Is::Object(&EMAIL), "A mail."),
@@ -131,10 +132,15 @@ static KIND_FIELDS: [Field; 16] = [
         },
         "End the run as failed.",
     ),
+    field(
+        "approve",
+        Is::Object(&APPROVE),
+        "Ask people for leave, and wait for their answer.",
+    ),
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 4] = ["kv", "ai", "wait", "approve"];
+pub const NOT_YET: [&str; 3] = ["kv", "ai", "wait"];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {

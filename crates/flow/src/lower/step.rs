@@ -135,6 +135,7 @@ impl Lower {
             node: value,
         };
         match name {
+            "approve" => self.approve(entry, slot),
             "ensure" => self.ensure(slot).map(|it| Action::Ensure(Box::new(it))),
             "for_each" => {
                 let it = self.for_each(entry, slot);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use semel_ledger::Millis;
 
-use super::Block;
+use super::{Approve, Block};
 use crate::diagnostic::{Span, Spanned};
 use crate::expr::{Expr, Template};
 
@@ -176,6 +176,8 @@ pub enum Action {
         /// Why.
         message: Template,
     },
+    /// Ask people for leave, and wait for their answer.
+    Approve(Box<Approve>),
 }
 
 /// One call to the world.
