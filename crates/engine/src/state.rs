@@ -9,7 +9,9 @@ use std::sync::Arc;
 use semel_flow::Value;
 use semel_ledger::{Fence, Time};
 
-use crate::journal::{Done, Ending, Failed, Happening, Kept, Opening, Spawned};
+use crate::journal::{
+    Done, Emitted, Ending, Failed, Happening, Kept, Opening, Requested, Spawned, Waits, WaitsFor,
+};
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +30,8 @@ pub struct State {
     pub ended: Option<(Ending, Box<str>)>,
     /// The last thing that happened put it to rest: no act can have been under way after it.
     pub rests: bool,
+    /// Callbacks that came before their turn.
+    pub early: BTreeMap<Arc<str>, Value>,
 }
 
 /// Where a step stands.
@@ -115,6 +119,34 @@ pub enum Phase {
     Skipped,
     /// It has finally failed.
     GaveUp,
+    /// It rests until this time at the most.
+    Waiting {
+        /// Fixed when its turn came.
+        until: Time,
+        /// What for.
+        what: WaitsFor,
+    },
+    /// Its event is out; those that wait for it are to be told.
+    Emitted(Box<Emitted>),
+    /// People were asked for leave.
+    Requested(Box<Gate>),
+}
+
+/// A request that people were asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// The request in the ledger.
+    pub grant: Grant,
+    /// Which round, counted from 1.
+    pub round: u32,
+    /// Until when they may answer.
+    pub until: Time,
+    /// What they see: `ask` and `show`.
+    pub shown: Value,
+    /// Stands for that.
+    pub hash: Box<str>,
+    /// The ledger may know more: it is to be asked.
+    pub look: bool,
 }
 
 impl State {
@@ -137,6 +169,7 @@ impl State {
             stopped: None,
             ended: None,
             rests: false,
+            early: BTreeMap::new(),
         }
     }
 
@@ -229,7 +262,7 @@ impl State {
                 let (why, effect) = (why.clone(), effect.clone());
                 self.set(step, Phase::Parked { why, effect });
             }
-            Happening::Resumed { step, .. } => self.set(step, Phase::Resumed),
+            Happening::Resumed { step, .. } => self.resume(step),
             Happening::Spawned(spawned) => {
                 self.set(&spawned.step, Phase::Spawned((**spawned).clone()));
             }
@@ -239,7 +272,57 @@ impl State {
                     self.set(step, Phase::Returned(spawned));
                 }
             }
+            Happening::Waits(waits) => self.wait(waits),
+            Happening::Requested(asked) => self.requested(asked),
+            Happening::CameEarly { step, result } => {
+                self.early.insert(Arc::clone(step), result.value());
+            }
+            Happening::Emitted(emitted) => {
+                self.set(&emitted.step, Phase::Emitted(emitted.clone()));
+            }
             _ => {}
+        }
+    }
+
+    /// What came of a request is in the ledger; until it was looked at there, nothing is known.
+    fn requested(&mut self, asked: &Requested) {
+        let gate = Gate {
+            grant: Grant {
+                fence: asked.fence,
+                scope: asked.scope.clone(),
+                key: asked.key.clone(),
+            },
+            round: asked.round,
+            until: asked.until,
+            shown: asked.shown.value(),
+            hash: asked.hash.clone(),
+            look: true,
+        };
+        self.set(&asked.step, Phase::Requested(Box::new(gate)));
+    }
+
+    fn wait(&mut self, waits: &Waits) {
+        let (until, what) = (waits.until, waits.what);
+        match self.gate(&waits.step) {
+            Some(gate) if what == WaitsFor::Approval => {
+                gate.until = until;
+                gate.look = false;
+            }
+            _ => self.set(&waits.step, Phase::Waiting { until, what }),
+        }
+    }
+
+    fn resume(&mut self, step: &Arc<str>) {
+        match self.gate(step) {
+            Some(gate) => gate.look = true,
+            None => self.set(step, Phase::Resumed),
+        }
+    }
+
+    fn gate(&mut self, step: &str) -> Option<&mut Gate> {
+        match &mut self.steps.get_mut(step)?.phase {
+            Phase::Requested(gate) => Some(gate),
+            _ => None,
         }
     }
 
@@ -321,6 +404,7 @@ fn rests(happening: &Happening) -> bool {
         Happening::Busy { .. }
         | Happening::Parked { .. }
         | Happening::Spawned(_)
+        | Happening::Waits(_)
         | Happening::Ended { .. } => true,
         Happening::Failed(failed) => failed.again_at.is_some(),
         Happening::Probed { again_at, .. } => again_at.is_some(),

@@ -23,6 +23,7 @@ mod trace;
 mod types;
 mod visit;
 mod volatile;
+mod waits;
 
 use crate::codes::{C001, C006, C007, C008};
 use crate::diagnostic::{Diagnostic, Level, Span};
@@ -66,6 +67,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
 fn each_step(flow: &Flow, block: &Block, found: &mut Vec<Diagnostic>) {
     for step in block {
         found.extend(policy::check_step(flow, step));
+        found.extend(waits::check_wait(step));
         for block in blocks(step) {
             each_step(flow, block, found);
         }

@@ -14,6 +14,7 @@ mod sql;
 mod ssh;
 mod step;
 mod trigger;
+mod wait;
 
 use semel_ledger::Millis;
 
@@ -30,6 +31,7 @@ pub use step::{
     UNDO,
 };
 pub use trigger::{EVENT, FETCH, LATEST, SCHEDULE, SYNC, TRIGGERS, WEBHOOK};
+pub use wait::{CALLBACK, FOR_EVENT, WAIT};
 
 /// An object of the file.
 #[derive(Debug)]
@@ -219,7 +221,7 @@ impl Is {
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 42] {
+pub fn all() -> [&'static Object; 45] {
     [
         &FLOW,
         &OVERLAP,
@@ -261,6 +263,9 @@ pub fn all() -> [&'static Object; 42] {
         &LOCK,
         &STOP,
         &FAIL,
+        &WAIT,
+        &CALLBACK,
+        &FOR_EVENT,
         &APPROVE,
         &ESCALATE,
     ]

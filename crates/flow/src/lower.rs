@@ -22,6 +22,7 @@ mod step;
 mod text;
 mod timing;
 mod trigger;
+mod wait;
 mod webhook;
 
 pub use text::secret_name;

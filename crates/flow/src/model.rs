@@ -7,6 +7,7 @@ mod approve;
 mod class;
 mod step;
 mod trigger;
+mod wait;
 
 use semel_ledger::Millis;
 
@@ -22,6 +23,7 @@ pub use step::{
 pub use trigger::{
     Fetch, Latest, Missed, Preset, Schedule, Secrets, Sync, Timing, Trigger, Verify, Webhook,
 };
+pub use wait::{ForEvent, Heard, INCOMING, Link, OnTimeout, Patience, Wait};
 
 /// Steps in order.
 pub type Block = Vec<Step>;

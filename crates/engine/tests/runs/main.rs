@@ -1,5 +1,6 @@
 //! Whole runs: a real store, the real engine, and a world that counts.
 
+mod approvals;
 mod control;
 mod effects;
 mod killed;

@@ -1,8 +1,8 @@
-//! What people are shown when they are asked for leave (`C015`).
+//! What people are shown when they are asked for leave (`C016`).
 
 use super::trace::{Source, Tracer};
 use super::visit::{Place, Use};
-use crate::codes::C015;
+use crate::codes::C016;
 use crate::diagnostic::Diagnostic;
 use crate::expr::Expr;
 use crate::model::Action;
@@ -26,7 +26,7 @@ pub(super) fn check_shown<'i, 'f>(
     })?;
     let title = format!("`{}` shows the secret `{name}`", step.id.it);
     let label = "it would be kept with the request, and people would see it";
-    let found = Diagnostic::error(C015, trace.at, title, label);
+    let found = Diagnostic::error(C016, trace.at, title, label);
     let hops = trace.hops.iter().take(1);
     Some(hops.fold(found, |found, (at, label)| found.also(*at, label.clone())))
 }

@@ -6,7 +6,7 @@ use crate::expr::ast::{Ast, Node};
 use crate::model::Flow;
 
 /// The names that stand for links.
-const LINKS: [&str; 1] = ["approvals"];
+const LINKS: [&str; 2] = ["approvals", "callbacks"];
 
 /// Whether an expression of the flow makes a link by which the world reaches a run.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use super::index::blocks;
 use super::policy::{TIMEOUT, longest, retry_of, rounded, window};
-use crate::model::{Action, Block, Class, Flow, OnUnknown, Step};
+use crate::model::{Action, Block, Class, Flow, OnUnknown, Step, Wait};
 use crate::written;
 
 /// What there is to know about a step before it runs.
@@ -105,6 +105,7 @@ fn kind(step: &Step) -> &'static str {
         Action::Stop { .. } => "stop",
         Action::Fail { .. } => "fail",
         Action::Approve(_) => "approve",
+        Action::Wait(_) => "wait",
     }
 }
 
@@ -115,6 +116,7 @@ fn guard(step: &Step, class: Class) -> String {
         (Action::Call { .. }, _) => "the ledger, by the called run's key".to_owned(),
         (Action::Approve(_), _) => "the ledger, by what is asked".to_owned(),
         (Action::Emit { .. }, _) => "told when the step is recorded as done".to_owned(),
+        (Action::Wait(Wait::Callback(_)), _) => "the ledger, the first callback counts".to_owned(),
         (_, Class::Pure) => "none needed: touches nothing".to_owned(),
         (_, Class::Read) => "none needed: only looks".to_owned(),
         (_, Class::Set) => "none needed: a repeat is harmless".to_owned(),

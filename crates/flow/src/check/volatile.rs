@@ -7,7 +7,7 @@ use super::index::Index;
 use super::trace::{Source, Tracer};
 use super::visit::{Spot, visit};
 use crate::expr::{Expr, Part, Template};
-use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger};
+use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger, Wait};
 
 /// Sets [`Expr::volatile`] on every expression that depends on the clock, on randomness, on the run,
 /// the attempt or the delivery, or on what a model said: two requests that differ in nothing else
@@ -125,6 +125,9 @@ impl Mark {
                 self.template(&mut approve.ask);
                 approve.show.iter_mut().for_each(|it| self.tree(it));
             }
+            Action::Wait(Wait::Until(it)) => self.expr(it),
+            Action::Wait(Wait::ForEvent(it)) => self.expr(&mut it.matches),
+            Action::Wait(Wait::For(_) | Wait::Callback(_)) => {}
         }
         step.result.iter_mut().for_each(|it| self.expr(it));
     }

@@ -1,7 +1,8 @@
 //! What a picture says of triggers and steps, in few words.
 
 use crate::model::{
-    Act, Action, Approve, Class, Kind, OnUnknown, Round, Schedule, Step, Timing, Tree, Trigger,
+    Act, Action, Approve, Class, Heard, Kind, OnUnknown, Round, Schedule, Step, Timing, Tree,
+    Trigger, Wait,
 };
 use crate::written::{self, template};
 
@@ -39,11 +40,25 @@ pub(super) fn step(run: &str, step: &Step) -> Words {
         Action::Stop { message } => ("stop", message.as_ref().map_or_else(String::new, template)),
         Action::Fail { message } => ("fail", template(message)),
         Action::Approve(approve) => ("approve", template(&approve.ask)),
+        Action::Wait(wait) => ("wait", wait_words(wait)),
     };
     Words {
         kind,
         what: cut(&what),
         guard: cut(&guard(run, step)),
+    }
+}
+
+/// What is waited for.
+fn wait_words(wait: &Wait) -> String {
+    match wait {
+        Wait::For(span) => format!("for {span}"),
+        Wait::Until(until) => format!("until {}", until.source.trim()),
+        Wait::Callback(patience) => format!("for a callback, {} at most", patience.timeout),
+        Wait::ForEvent(it) => match &it.of {
+            Heard::Flow(flow) => format!("for an event of {}", flow.it),
+            Heard::Event(event) => format!("for the event {}", event.it),
+        },
     }
 }
 

@@ -53,6 +53,7 @@ impl Step {
             | Action::Lock { .. }
             | Action::Stop { .. }
             | Action::Fail { .. }
+            | Action::Wait(_)
             // It asks people, and nothing of the world.
             | Action::Approve(_) => Class::Pure,
         }
@@ -108,7 +109,6 @@ impl Act {
             Kind::Ssh if self.member("status").is_some() => Class::Read,
             // What marks the work on the other side drops repeats for as long as it is there.
             Kind::Ssh if self.is("detach") => Class::Keyed,
-            Kind::Other("wait") => Class::Pure,
             Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Other(_) => Class::Guarded,
         }
     }

@@ -1,6 +1,6 @@
 //! `approvals.STEP.PERSON`: the link by which that person answers.
 
-use super::super::index::At;
+use super::super::index::Reach;
 use super::Names;
 use crate::codes::{C002, C005, C006};
 use crate::diagnostic::{Diagnostic, Span};
@@ -15,14 +15,15 @@ impl<'f> Names<'_, '_, 'f> {
         let Some((step, approve)) = self.gate(id) else {
             return self.no_gate(id, at);
         };
-        let apart = self.place.at.is_some_and(|here| {
-            let there = self.tracer.index.get(id).map(At::loops);
-            let spans = |steps: Vec<&Step>| steps.iter().map(|it| it.span).collect::<Vec<_>>();
-            there.map(spans) != Some(spans(here.loops()))
-        });
-        if apart {
-            let title = format!("`{id}` is asked in another run");
-            let label = "every item of a `for_each` has a run of its own";
+        let there = self.tracer.index.get(id);
+        let reach = self
+            .place
+            .at
+            .zip(there)
+            .map(|(here, there)| here.reaches(there, false));
+        if let Some(Reach::InLoop(each)) = reach {
+            let title = format!("`approvals.{id}` cannot be used here");
+            let label = format!("it is inside `{each}`: every item has its own");
             let found = Diagnostic::error(C005, at, title, label);
             return self
                 .found

@@ -65,6 +65,7 @@ fn known_result(step: &Step) -> Option<Vec<&str>> {
         | Action::Ensure(_)
         | Action::Call { .. }
         | Action::Stop { .. }
-        | Action::Fail { .. } => None,
+        | Action::Fail { .. }
+        | Action::Wait(_) => None,
     }
 }

@@ -24,17 +24,14 @@ fn wrong_gates_are_explained() {
     let shown = "name: f\non: manual\nkey: ${{ event.id }}\nsteps:\n  - id: ok\n    approve:\n      by: [ann]\n      timeout: 48h\n      ask: Pay with ${{ secrets.API_KEY }}?\n";
     let by_let = steps("", "").replace("event.sum", "auth");
     let each = format!(
-        "  - id: all\n    for_each: event.list\n    key: ${{{{ item.id }}}}\n    steps:\n    {}",
+        "name: f\non: manual\nkey: ${{{{ event.id }}}}\nsteps:\n{}  - id: all\n    for_each: event.list\n    key: ${{{{ item.id }}}}\n    steps:\n      - id: ok\n        approve: {{by: [ann], ask: May it?, timeout: 1h}}\n",
         tell("approvals.ok.ann")
-            .trim_start()
-            .replace("\n    ", "\n        ")
-            .replace("- id", "  - id")
     );
     let key =
         "  - id: send\n    key: x/${{ approvals.ok.ann }}\n    http: {post: https://a.example}\n";
     let flows = [
-        ("shown-secret", shown.to_owned(), "C015"),
-        ("shown-secret-by-let", by_let, "C015"),
+        ("shown-secret", shown.to_owned(), "C016"),
+        ("shown-secret-by-let", by_let, "C016"),
         (
             "link-to-nobody",
             steps(&tell("approvals.ok.anne"), ""),
@@ -46,7 +43,7 @@ fn wrong_gates_are_explained() {
             "C002",
         ),
         ("link-unfinished", steps(&tell("approvals.ok"), ""), "C006"),
-        ("link-from-an-item", steps(&each, ""), "C005"),
+        ("link-to-items", each, "C005"),
         ("link-in-a-key", steps(key, ""), "K003"),
         (
             "member-of-approval",

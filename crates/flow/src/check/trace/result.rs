@@ -126,6 +126,7 @@ impl<'f> Walk<'_, 'f> {
                 Action::ForEach(_)
                 | Action::Call { .. }
                 | Action::Emit { .. }
+                | Action::Wait(_)
                 | Action::Approve(_) => {
                     self.push(answer_of(step), step.id.span);
                 }
