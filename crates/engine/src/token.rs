@@ -238,9 +238,49 @@ impl Links {
     }
 }
 
+/// The text without the tokens of links in it; `None` if there are none.
+#[must_use]
+pub fn masked(text: &str) -> Option<String> {
+    /// No token is shorter: the signature, the purpose and the run.
+    const LEAST: usize = (MAC_BYTES + 17) * 4 / 3;
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let (mut shown, mut rest, mut found) = (String::new(), text, false);
+    while let Some(at) = ["/callbacks/", "/approve/"]
+        .iter()
+        .filter_map(|place| Some(rest.find(place)? + place.len()))
+        .min()
+    {
+        let (before, after) = rest.split_at(at);
+        let length = after.find(|c| !is_sign(c)).unwrap_or(after.len());
+        shown.push_str(before);
+        if length < LEAST {
+            rest = after;
+            continue;
+        }
+        shown.push('…');
+        rest = &after[length..];
+        found = true;
+    }
+    shown.push_str(rest);
+    found.then_some(shown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_are_shown_without_what_makes_them_good() {
+        let links = Links::new("https://semel.example", Arc::new(TokenKey::new(&[1; 32])));
+        let link = links.callback(RunId([7; 16]), "paid").unwrap();
+        let other = links.approval(RunId([7; 16]), "paid", "ann").unwrap();
+        let text = format!("see /approve/this: {other}, {link}?a=1");
+        assert_eq!(
+            masked(&text).unwrap(),
+            "see /approve/this: https://semel.example/approve/…, https://semel.example/callbacks/…?a=1"
+        );
+        assert_eq!(masked("/callbacks/short … /approve/"), None);
+    }
 
     fn token(purpose: Purpose, person: Option<&str>) -> Token {
         Token {

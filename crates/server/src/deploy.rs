@@ -207,6 +207,16 @@ pub(crate) async fn go_live(
     }
 }
 
+/// Sees to it that this node has the key for the links that runs of live flows hand out.
+pub(crate) async fn ready_live(app: &App) {
+    for live in app.engine.flows().live().flows.values() {
+        if let Err(error) = ready_links(app, &live.flow).await {
+            let flow = live.flow.name.it.as_str();
+            tracing::warn!(flow, %error, "there is no key to sign the links of its runs with");
+        }
+    }
+}
+
 /// Sees to it that there is a key for the links that runs of the flow hand out, if they do.
 pub(crate) async fn ready_links(app: &App, flow: &Flow) -> Result<(), VaultError> {
     if hands_out_links(flow) {

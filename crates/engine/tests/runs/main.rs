@@ -3,5 +3,7 @@
 mod approvals;
 mod control;
 mod effects;
+mod heard;
 mod killed;
+mod waits;
 mod world;

@@ -7,6 +7,7 @@ mod policy;
 mod references;
 mod releases;
 mod tables;
+mod waits;
 
 use crate::diagnostic::Level;
 use crate::render::{Style, render};
