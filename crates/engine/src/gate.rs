@@ -56,7 +56,7 @@ pub enum AskError {
         source: ResolveError,
     },
     /// A secret would be shown.
-    #[error("approve: {KEPT_SECRET}")]
+    #[error("approve: {}", KEPT_SECRET)]
     Secret,
 }
 

@@ -187,6 +187,7 @@ impl Links {
     }
 
     /// The persons that some names of persons and groups (`group:NAME`) stand for.
+    #[must_use]
     pub fn persons<'l>(&'l self, named: &[&'l str]) -> Vec<&'l str> {
         let mut persons = Vec::new();
         for name in named {
@@ -195,7 +196,7 @@ impl Links {
                     let members = self.groups.get(group).into_iter().flatten();
                     persons.extend(members.map(String::as_str));
                 }
-                None => persons.push(name),
+                None => persons.push(*name),
             }
         }
         persons

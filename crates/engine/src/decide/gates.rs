@@ -1,6 +1,6 @@
 //! Steps that ask people for leave.
 
-use semel_flow::model::{Approve, Step};
+use semel_flow::model::{Action, Approve, Step};
 use semel_store::run::RunState;
 
 use super::waits::shown;
@@ -45,7 +45,7 @@ impl Decider<'_, '_> {
 
 /// Who must say yes in that round, in words.
 fn whom(step: &Step, round: u32) -> String {
-    let semel_flow::model::Action::Approve(approve) = &step.action else {
+    let Action::Approve(approve) = &step.action else {
         return "people".to_owned();
     };
     let by = approve.round(round).map_or(&[][..], |round| &round.by);

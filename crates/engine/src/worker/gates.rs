@@ -343,15 +343,16 @@ async fn said(inner: &Inner, record: &Record) -> Result<Said, StoreError> {
         None => None,
     };
     let result = text.and_then(|text| Value::read(text.as_bytes()).ok());
-    let listed = result.as_ref().and_then(|result| match result.get("by")? {
-        Value::List(names) => Some(
-            names
-                .iter()
-                .filter_map(|name| Some(name.as_text()?.into()))
-                .collect(),
-        ),
-        _ => None,
-    });
+    let listed: Option<Vec<Box<str>>> =
+        result.as_ref().and_then(|result| match result.get("by")? {
+            Value::List(names) => Some(
+                names
+                    .iter()
+                    .filter_map(|name| Some(name.as_text()?.into()))
+                    .collect(),
+            ),
+            _ => None,
+        });
     let by: Vec<Box<str>> = match listed {
         Some(by) => by,
         None => {
