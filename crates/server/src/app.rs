@@ -1,5 +1,6 @@
 //! What every request shares.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub struct Settings {
     /// The data directory: where the flight recorder and the key of signed proofs lie. Without one
     /// a kill leaves more unknown, and nothing can be signed.
     pub data: Option<PathBuf>,
+    /// Lists of persons, by the name of the group: who may decide what waits for `group:NAME`.
+    pub groups: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for Settings {
@@ -56,6 +59,7 @@ impl Default for Settings {
             drain: Duration::from_secs(10),
             runs: 1024,
             data: None,
+            groups: BTreeMap::new(),
         }
     }
 }

@@ -30,6 +30,7 @@ mod health;
 mod hooks;
 mod idle;
 mod import;
+mod inbox;
 mod ledger;
 mod metrics;
 mod once;
