@@ -23,6 +23,7 @@ use crate::flight::Flight;
 use crate::flows::{Compiled, Flows};
 use crate::hands::Held;
 use crate::journal::{Note, Opening};
+use crate::token::Links;
 use crate::{load, worker};
 
 /// How many changes of runs a follower may be behind.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub drain: Duration,
     /// Where the flight recorder lies; `None`: there is none, and a kill leaves more unknown.
     pub directory: Option<PathBuf>,
+    /// How links to runs are made.
+    pub links: Links,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             remember: crate::start::DEFAULT_REMEMBER,
             drain: Duration::from_secs(30),
             directory: None,
+            links: Links::default(),
         }
     }
 }

@@ -28,6 +28,7 @@ mod schedules;
 pub mod start;
 pub mod state;
 mod timers;
+pub mod token;
 mod worker;
 
 pub use engine::{Engine, Fresh, Moved, Room, Settings};

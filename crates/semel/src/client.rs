@@ -67,6 +67,8 @@ pub(crate) struct Client {
     keep: Millis,
     /// What opens and seals secrets if the ledger is opened in this process.
     keys: KeySource,
+    /// Where the world reaches the server, if that was said.
+    public_url: Option<String>,
 }
 
 /// A ledger that is within reach for a few calls.
@@ -106,6 +108,7 @@ impl Client {
         Ok(Client {
             target,
             keys,
+            public_url: config.public_url()?,
             remember: config.span(Name::Remember)?,
             keep: keep(config)?,
         })
@@ -169,6 +172,7 @@ impl Client {
             remember: self.remember,
             keep: self.keep,
             keys: self.keys.clone(),
+            public_url: self.public_url.clone(),
         }
     }
 

@@ -212,6 +212,24 @@ impl Config {
         })
     }
 
+    /// Where the world reaches the server, if that was said.
+    pub(crate) fn public_url(&self) -> anyhow::Result<Option<String>> {
+        let Some(setting) = self.setting(Name::PublicUrl) else {
+            return Ok(None);
+        };
+        let (value, origin) = (&setting.value, &setting.origin);
+        let rest = ["https://", "http://"]
+            .iter()
+            .find_map(|scheme| value.strip_prefix(scheme));
+        let plain = |rest: &str| !rest.is_empty() && !rest.contains(['?', '#', '@', ' ']);
+        if !rest.is_some_and(plain) {
+            let message = format!("public_url {value:?} is not an address ({origin})");
+            let fix = "write https://HOST, with a path if the server is reached under one";
+            return Err(Failure::usage(message).fix(fix).into());
+        }
+        Ok(Some(value.clone()))
+    }
+
     /// The limits of destinations that were named, with the place where they were.
     pub(crate) fn destinations(&self) -> impl Iterator<Item = (&Destination, Origin)> {
         let place = |path: &PathBuf, line| Origin::File(path.clone(), line);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use semel_act::Perform;
 use semel_engine::Engine;
+use semel_engine::token::Links;
 use semel_ledger::Millis;
 use semel_store::{Store, StoreError};
 use tokio::sync::{Mutex, watch};
@@ -44,6 +45,8 @@ pub struct Settings {
     pub data: Option<PathBuf>,
     /// Lists of persons, by the name of the group: who may decide what waits for `group:NAME`.
     pub groups: BTreeMap<String, Vec<String>>,
+    /// Where the world reaches this server; links begin with it.
+    pub public_url: String,
 }
 
 impl Default for Settings {
@@ -60,6 +63,7 @@ impl Default for Settings {
             runs: 1024,
             data: None,
             groups: BTreeMap::new(),
+            public_url: "http://127.0.0.1:7351".to_owned(),
         }
     }
 }
@@ -104,6 +108,7 @@ impl App {
             remember: settings.remember,
             drain: settings.drain,
             directory: settings.data.clone(),
+            links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
         };
         Ok(Arc::new(App {
             engine: Engine::new(Arc::clone(&store), perform, engine),

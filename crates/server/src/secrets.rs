@@ -16,7 +16,7 @@ use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
 use crate::target::Segment;
-use crate::vault::{KeyError, VaultError};
+use crate::vault::{KeyError, LINKS, VaultError};
 
 /// The longest name.
 const MAX_NAME: usize = 255;
@@ -75,7 +75,8 @@ pub(crate) async fn list(
     request: Request,
 ) -> Result<Response, Problem> {
     Query::parse(request.uri().query(), &[])?;
-    let (sealed, environment) = (app.store.secrets().await?, app.vault.environment());
+    let (mut sealed, environment) = (app.store.secrets().await?, app.vault.environment());
+    sealed.retain(|it| *it.name != *LINKS);
     let of_environment = environment.iter().map(|(name, _)| Shown {
         name,
         overridden: true,

@@ -10,6 +10,7 @@
 //! be opened any more keeps the value that it had here, and is told of, until it can.
 
 mod keys;
+mod links;
 mod rotate;
 mod seal;
 
@@ -23,6 +24,7 @@ use tokio::sync::Mutex;
 
 use keys::Keys;
 pub use keys::{KeyError, KeySource};
+pub(crate) use links::NAME as LINKS;
 
 /// Why secrets cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -204,7 +206,21 @@ impl Vault {
         value: &str,
         by: &str,
     ) -> Result<(), VaultError> {
-        let changing = self.changing.lock().await;
+        self.put(store, name, value, by, false).await?;
+        self.read_again(store).await;
+        Ok(())
+    }
+
+    /// Seals a value and writes it; `first`: only if there is none.
+    async fn put(
+        &self,
+        store: &Store,
+        name: &str,
+        value: &str,
+        by: &str,
+        first: bool,
+    ) -> Result<(), VaultError> {
+        let _one = self.changing.lock().await;
         let mut others = store.secrets().await?;
         others.retain(|sealed| *sealed.name != *name);
         let keys = match self.source.read()? {
@@ -223,10 +239,9 @@ impl Vault {
             key: key.id(),
             bytes: bytes.ok_or_else(|| VaultError::TooLong { name: name.into() })?,
             by: Some(by.into()),
+            first,
         };
         store.commit(vec![Change::Secret(change)]).await?;
-        drop(changing);
-        self.read_again(store).await;
         Ok(())
     }
 

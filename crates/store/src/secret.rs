@@ -33,7 +33,7 @@ impl std::fmt::Debug for Sealed {
 /// What can happen to secrets. Each that changes anything raises their revision.
 #[derive(Clone, Debug)]
 pub enum SecretChange {
-    /// A new value, whatever was there before.
+    /// A new value, whatever was there before; or only the first.
     Set {
         /// Which.
         name: Box<str>,
@@ -43,6 +43,8 @@ pub enum SecretChange {
         bytes: Vec<u8>,
         /// Who sets it.
         by: Option<Box<str>>,
+        /// Changes nothing if there is one.
+        first: bool,
     },
     /// It is gone. Changes nothing if it is not there.
     Remove {

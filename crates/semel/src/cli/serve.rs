@@ -24,6 +24,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Context;
+use crate::client::base_url;
 use crate::config::{Config, Flags, Name, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::files;
@@ -36,6 +37,9 @@ pub(crate) struct Serve {
     /// Address to listen on; port 0 takes a free one [SEMEL_LISTEN; default: 127.0.0.1:7351]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+    /// Where the world reaches this server; links that flows hand out begin with it [SEMEL_PUBLIC_URL; default: the address]
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
     /// How long an effect protects if its claim does not say [SEMEL_REMEMBER; default: 30d]
     #[arg(long, value_name = "SPAN")]
     remember: Option<String>,
@@ -75,6 +79,7 @@ impl Serve {
             |name, flag, value: &Option<String>| value.clone().map(|value| (name, flag, value));
         [
             flag(Name::Listen, "--listen", &self.listen),
+            flag(Name::PublicUrl, "--public-url", &self.public_url),
             flag(Name::Remember, "--remember", &self.remember),
             flag(Name::Keep, "--keep", &self.keep),
             flag(Name::Log, "--log", &self.log),
@@ -104,7 +109,7 @@ impl Serve {
         let (data, location) = (config.data()?, config.location()?);
         let flows = self.folder(config)?;
         let (steps, vault) = steps::steps(config, &data)?;
-        let settings = settings(config, &data)?;
+        let mut settings = settings(config, &data)?;
         let options = Options {
             keep: config.span(Name::Keep)?,
             ..Options::default()
@@ -114,6 +119,7 @@ impl Serve {
         let mut locks = lock(&data, &location)?;
         let listener = listen(config.text(Name::Listen).unwrap_or_default()).await?;
         let address = listener.local_addr()?;
+        settings.public_url = config.public_url()?.unwrap_or_else(|| base_url(address));
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
         let token = token::provide(&store, &data).await?;

@@ -39,6 +39,7 @@ pub(super) struct Opening {
     pub(super) remember: Millis,
     pub(super) keep: Millis,
     pub(super) keys: KeySource,
+    pub(super) public_url: Option<String>,
 }
 
 impl Embedded {
@@ -49,6 +50,7 @@ impl Embedded {
             remember,
             keep,
             keys,
+            public_url,
         } = how;
         let options = Options {
             keep,
@@ -57,13 +59,14 @@ impl Embedded {
         };
         let store = Store::open(location, options).await.map_err(refused)?;
         let store = Arc::new(store);
-        let settings = Settings {
+        let mut settings = Settings {
             remember,
             // Whoever may open the file may do everything; a token would add nothing.
             trusted: true,
             data,
             ..Settings::default()
         };
+        settings.public_url = public_url.unwrap_or(settings.public_url);
         // What is started here waits for a server.
         let idle = Arc::new(Idle);
         // The environment that counts is the server's, not this process's.

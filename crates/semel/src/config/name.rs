@@ -8,6 +8,7 @@ pub(crate) enum Name {
     Server,
     Token,
     Listen,
+    PublicUrl,
     Remember,
     Keep,
     Log,
@@ -22,12 +23,13 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 16] = [
+    pub(crate) const ALL: [Name; 17] = [
         Name::Data,
         Name::Store,
         Name::Server,
         Name::Token,
         Name::Listen,
+        Name::PublicUrl,
         Name::Remember,
         Name::Keep,
         Name::Log,
@@ -48,6 +50,7 @@ impl Name {
             Name::Server => "server",
             Name::Token => "token",
             Name::Listen => "listen",
+            Name::PublicUrl => "public_url",
             Name::Remember => "remember",
             Name::Keep => "keep",
             Name::Log => "log",
@@ -88,6 +91,7 @@ impl Name {
             | Name::Server
             | Name::Token
             | Name::Flows
+            | Name::PublicUrl
             | Name::OutgoingAllow
             | Name::ExecAllow
             | Name::SshKnownHosts

@@ -83,6 +83,25 @@ fn a_variable_may_name_a_file_but_not_both() {
 }
 
 #[test]
+fn where_the_world_reaches_the_server_is_an_address() {
+    let of = |text| gathered(Vec::new(), &[("SEMEL_PUBLIC_URL", text)], &[]).unwrap();
+    for text in ["https://semel.example", "http://10.1.2.3:80/semel/"] {
+        let url = of(text).public_url().unwrap();
+        assert_eq!(url.as_deref(), Some(text));
+    }
+    for text in [
+        "semel.example",
+        "https://",
+        "ftp://x",
+        "https://me:pw@x",
+        "https://x?y",
+    ] {
+        let error = of(text).public_url().unwrap_err().to_string();
+        assert!(error.contains("is not an address"), "{text}: {error}");
+    }
+}
+
+#[test]
 fn passwords_are_not_shown() {
     for (address, text) in [
         ("postgres://u:pw@h/d", "postgres://u:…@h/d"),

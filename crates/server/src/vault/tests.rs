@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use semel_act::{SecretSet, Secrets as _};
+use semel_engine::token::LinkKeys as _;
 use semel_store::{Location, Options};
 
 use super::*;
@@ -277,4 +278,30 @@ async fn without_any_place_for_a_key_nothing_is_sealed() {
         Err(VaultError::Key(KeyError::Missing { .. }))
     ));
     assert!(world.store.secrets().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn the_key_of_links_is_made_once_and_survives_a_rotation() {
+    let world = World::new().await;
+    let vault = world.started().await.unwrap();
+    assert!(vault.link_key().is_none(), "it is made when it is needed");
+    vault.ready_links(&world.store).await.unwrap();
+    let (run, step) = (semel_store::run::RunId([1; 16]), "paid");
+    let links = |vault: Vault| semel_engine::token::Links::new("", Arc::new(vault));
+    let other = world.started().await.unwrap();
+    other.ready_links(&world.store).await.unwrap();
+    // As if both had made one at the same moment: the first counts.
+    other
+        .put(&world.store, LINKS, &hex(&[7; 32]), "semel", true)
+        .await
+        .unwrap();
+    let given = links(vault).callback(run, step);
+    assert!(given.is_some());
+    assert_eq!(given, links(other).callback(run, step));
+    let vault = world.started().await.unwrap();
+    vault.rotate(&world.store).await.unwrap();
+    assert_eq!(
+        given,
+        links(world.started().await.unwrap()).callback(run, step)
+    );
 }

@@ -22,6 +22,7 @@ impl Secrets {
                 key,
                 bytes,
                 by,
+                first,
             } => {
                 let sealed = Sealed {
                     name: name.clone(),
@@ -30,8 +31,11 @@ impl Secrets {
                     changed_at: now,
                     by,
                 };
-                self.all.insert(name, sealed);
-                true
+                let free = !first || !self.all.contains_key(&name);
+                if free {
+                    self.all.insert(name, sealed);
+                }
+                free
             }
             SecretChange::Remove { name } => self.all.remove(&name).is_some(),
             SecretChange::Reseal {

@@ -52,14 +52,20 @@ pub(super) async fn change(
             key,
             bytes,
             by,
+            first,
         } => {
+            let first_only = "INSERT INTO secrets (name, key, sealed, changed_at, \"by\") \
+                              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING";
             let set = "INSERT INTO secrets (name, key, sealed, changed_at, \"by\") \
                        VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE \
                        SET (key, sealed, changed_at, \"by\") = \
                            (EXCLUDED.key, EXCLUDED.sealed, EXCLUDED.changed_at, EXCLUDED.\"by\")";
             let (name, by, key) = (text(name), by.as_deref().map(text), key.as_slice());
             session
-                .execute(set, &[&name, &key, bytes, &now.0, &by])
+                .execute(
+                    if *first { first_only } else { set },
+                    &[&name, &key, bytes, &now.0, &by],
+                )
                 .await?
         }
         SecretChange::Remove { name } => {

@@ -13,6 +13,8 @@ pub(super) fn change(
 ) -> rusqlite::Result<bool> {
     const SET: &str = "INSERT OR REPLACE INTO secrets (name, key, sealed, changed_at, by)
         VALUES (?, ?, ?, ?, ?)";
+    const FIRST: &str = "INSERT OR IGNORE INTO secrets (name, key, sealed, changed_at, by)
+        VALUES (?, ?, ?, ?, ?)";
     const RESEAL: &str = "UPDATE secrets SET key = ?, sealed = ? WHERE name = ? AND sealed = ?";
     let changed = match change {
         SecretChange::Set {
@@ -20,8 +22,9 @@ pub(super) fn change(
             key,
             bytes,
             by,
+            first,
         } => connection
-            .prepare_cached(SET)?
+            .prepare_cached(if *first { FIRST } else { SET })?
             .execute(params![name, key, bytes, now.0, by])?,
         SecretChange::Remove { name } => connection
             .prepare_cached("DELETE FROM secrets WHERE name = ?")?

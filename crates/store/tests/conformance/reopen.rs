@@ -68,6 +68,7 @@ async fn everything_is_found_again(mut world: World) {
             key: [1; 8],
             bytes: vec![0, 255, 7],
             by: Some("ada".into()),
+            first: false,
         }),
     ];
     world.store.commit(changes).await.expect("answers");

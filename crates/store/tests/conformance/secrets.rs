@@ -9,6 +9,7 @@ use crate::shared::START;
 
 crate::cases![
     a_secret_is_set_and_set_again,
+    a_first_value_stays,
     a_secret_is_removed_once,
     sealing_again_is_by_what_is_there_now,
     only_changes_raise_the_revision,
@@ -31,12 +32,21 @@ async fn revision(world: &World) -> i64 {
 }
 
 fn set(name: &str, content: u8, by: &str) -> SecretChange {
+    set_as(name, content, by, false)
+}
+
+fn set_as(name: &str, content: u8, by: &str, first: bool) -> SecretChange {
     SecretChange::Set {
         name: name.into(),
         key: [content; 8],
         bytes: vec![content, 0, 255],
         by: Some(by.into()),
+        first,
     }
+}
+
+fn first(name: &str, content: u8, by: &str) -> SecretChange {
+    set_as(name, content, by, true)
 }
 
 fn sealed(name: &str, content: u8, by: &str, at: Time) -> Sealed {
@@ -72,6 +82,14 @@ async fn a_secret_is_set_and_set_again(world: World) {
     assert!(change(&world, set("b", 3, "bob")).await);
     let later = START.after(Millis::seconds(1));
     assert_eq!(all(&world).await, [upper, sealed("b", 3, "bob", later)]);
+}
+
+async fn a_first_value_stays(world: World) {
+    assert!(change(&world, first("A", 1, "ann")).await);
+    let before = revision(&world).await;
+    assert!(!change(&world, first("A", 2, "bob")).await);
+    assert_eq!(revision(&world).await, before);
+    assert_eq!(all(&world).await, [sealed("A", 1, "ann", START)]);
 }
 
 async fn a_secret_is_removed_once(world: World) {
