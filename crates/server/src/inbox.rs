@@ -11,6 +11,7 @@
 pub(crate) mod answer;
 pub(crate) mod bulk;
 pub(crate) mod item;
+pub(crate) mod link;
 pub(crate) mod list;
 pub(crate) mod one;
 pub(crate) mod person;
