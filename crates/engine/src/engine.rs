@@ -4,7 +4,7 @@
 //! worker, and stopping in good order. What a run does is decided in [`crate::decide`] and carried
 //! out in [`crate::worker`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,6 +42,8 @@ pub struct Settings {
     pub directory: Option<PathBuf>,
     /// How links to runs are made.
     pub links: Links,
+    /// Lists of persons, by the name of the group.
+    pub groups: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for Settings {
@@ -52,6 +54,7 @@ impl Default for Settings {
             drain: Duration::from_secs(30),
             directory: None,
             links: Links::default(),
+            groups: BTreeMap::new(),
         }
     }
 }

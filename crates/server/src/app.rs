@@ -108,6 +108,7 @@ impl App {
             remember: settings.remember,
             drain: settings.drain,
             directory: settings.data.clone(),
+            groups: settings.groups.clone(),
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
         };
         Ok(Arc::new(App {
