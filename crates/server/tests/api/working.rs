@@ -33,7 +33,11 @@ impl Working {
 
     /// On a store of one's choice.
     pub(crate) async fn on(location: &Location) -> Working {
-        let world = World::on(location, Settings::default()).await;
+        Working::with(location, Settings::default()).await
+    }
+
+    pub(crate) async fn with(location: &Location, settings: Settings) -> Working {
+        let world = World::on(location, settings).await;
         world.store.join("tests").await.unwrap();
         world.app.engine().recover(true).await.unwrap();
         let duties = world.app.engine().duties();
@@ -114,6 +118,21 @@ impl World {
         loop {
             let state = self.store.run(id).await.unwrap().unwrap().state;
             if rests(state) {
+                return state;
+            }
+            while moves.recv().await.unwrap().run != id {}
+        }
+    }
+}
+
+impl World {
+    /// Waits until a run is over.
+    pub(crate) async fn settled_for_good(&self, run: &str) -> RunState {
+        let id = RunId::parse(run).unwrap();
+        let mut moves = self.app.engine().follow();
+        loop {
+            let state = self.store.run(id).await.unwrap().unwrap().state;
+            if !state.is_open() {
                 return state;
             }
             while moves.recv().await.unwrap().run != id {}
