@@ -108,7 +108,7 @@ pub(crate) fn tone_of(word: &str) -> Tone {
     match word {
         "done" | "granted" | "first" | "live" | "reuse" => Tone::Good,
         "failed" | "conflict" | "blocked" | "gave_up" => Tone::Bad,
-        "unknown" | "review" | "parked" | "guarded" | "ask" | "lost" => Tone::Doubt,
+        "unknown" | "review" | "approval" | "parked" | "guarded" | "ask" | "lost" => Tone::Doubt,
         "claimed" | "busy" | "queued" | "running" | "retrying" | "waiting" | "keyed"
         | "execute" => Tone::Busy,
         _ => Tone::Dim,
