@@ -15,7 +15,7 @@ mod tree;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 
 use crate::app::App;
@@ -25,7 +25,6 @@ use crate::inbox::person::Person;
 use crate::inbox::refuse;
 use crate::inbox::show::Whole;
 use crate::problem::Problem;
-use crate::target::Segment;
 
 use find::{Found, find};
 use page::{Banner, failed, not_asked, nowhere, request_page};
@@ -33,9 +32,9 @@ use page::{Banner, failed, not_asked, nowhere, request_page};
 pub use html::is_treacherous;
 
 /// `GET /approve/{token}`
-pub(crate) async fn show(State(app): State<Arc<App>>, Segment(token): Segment) -> Response {
+pub(crate) async fn show(State(app): State<Arc<App>>, uri: Uri) -> Response {
     let shown = async {
-        let (item, person) = match find(&app, &token).await? {
+        let (item, person) = match find(&app, token(&uri)).await? {
             Found::Request(found) => *found,
             other => return Ok(elsewhere(&other)),
         };
@@ -45,17 +44,13 @@ pub(crate) async fn show(State(app): State<Arc<App>>, Segment(token): Segment) -
 }
 
 /// `POST /approve/{token}`
-pub(crate) async fn decide(
-    State(app): State<Arc<App>>,
-    Segment(token): Segment,
-    request: Request,
-) -> Response {
+pub(crate) async fn decide(State(app): State<Arc<App>>, request: Request) -> Response {
     let decided = async {
-        let sent = form::read(&app, request).await?;
-        let (item, person) = match find(&app, &token).await? {
+        let (item, person) = match find(&app, token(request.uri())).await? {
             Found::Request(found) => *found,
             other => return Ok(elsewhere(&other)),
         };
+        let sent = form::read(&app, request).await?;
         if sent.hash != item.hash() {
             return shown_with(&app, &item, &person, Err(&refuse::changed(&item))).await;
         }
@@ -78,6 +73,11 @@ pub(crate) async fn decide(
     decided
         .await
         .unwrap_or_else(|problem| failed(&problem, None))
+}
+
+/// What the path ends with, as it is: no token of ours has anything that would be escaped.
+fn token(uri: &Uri) -> &str {
+    uri.path().rsplit('/').next().unwrap_or_default()
 }
 
 fn elsewhere(found: &Found) -> Response {

@@ -251,7 +251,12 @@ pub(super) fn failed(problem: &Problem, item: Option<&Item>) -> Response {
             .markup("</p>\n");
     }
     html.markup("<p class=\"small\">Nothing was changed by this. Open the link again to see how it stands.</p>\n");
-    respond(problem.code.status(), problem.code.title(), html)
+    let mut response = respond(problem.code.status(), problem.code.title(), html);
+    if problem.ends_connection() {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+    response
 }
 
 fn respond(status: StatusCode, title: &str, body: Html) -> Response {

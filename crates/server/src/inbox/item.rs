@@ -61,9 +61,8 @@ impl Item {
                 story: None,
             });
         }
-        // A run that is forgotten, or that this version cannot read, does not hide what waits.
         let story = match run_of(record.by.as_deref()) {
-            Some(run) => Story::load(store, run).await.ok(),
+            Some(run) => readable(Story::load(store, run).await)?,
             None => None,
         };
         let touched = story.as_ref().map(Story::effects).unwrap_or_default();
@@ -206,6 +205,14 @@ impl Item {
     ) -> Result<Option<Winner>, Problem> {
         let turns = app.store.turns(&self.record).await?;
         Ok(winner(&turns, attempt))
+    }
+}
+
+/// A run that is forgotten, or that this version cannot read, does not hide what waits.
+fn readable(story: Result<Story, Problem>) -> Result<Option<Story>, Problem> {
+    match story {
+        Err(problem) if matches!(problem.code, Code::RunMissing | Code::RunUnreadable) => Ok(None),
+        story => story.map(Some),
     }
 }
 

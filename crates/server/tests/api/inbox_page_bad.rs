@@ -31,6 +31,7 @@ async fn links_that_are_none_are_all_alike(world: Gates) {
     for token in [
         "x",
         "%00",
+        "%FF",
         &"A".repeat(5000),
         &token[..20],
         &flipped,
