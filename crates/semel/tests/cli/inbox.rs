@@ -1,5 +1,10 @@
 //! The inbox from the shell: with a server, and on the file alone.
 
+use semel_ledger::json::Canonical;
+use semel_ledger::{
+    Command, Decision, Digest, EffectId, Fence, Fingerprint, Millis, Request, Scope,
+};
+use semel_store::{Content, EffectChange, Location, Options, Store};
 use serde_json::{Value, json};
 
 use crate::sink::{Habit, Sink, event, flow, home};
@@ -193,4 +198,105 @@ fn on_the_file_alone_a_decision_waits_for_the_server() {
         stderr(&home.run(&["inbox", "ls"])),
         "semel: nothing waits for a person\n"
     );
+}
+
+/// Lets the run of an item ask for leave in place of its lost answer. Gives the hash of what is shown.
+fn asks(home: &Home, item: &Value, needed: u32) {
+    let text = |name: &str| item[name].as_str().unwrap().to_owned();
+    let key = text("key").parse().unwrap();
+    let effect = EffectId::new(Scope::new(&text("scope")).unwrap(), key);
+    let request = json!({"approve": {
+        "ask": "Pay \u{1b}[31m500?", "show": {"to": "Eve", "amount": 9_007_199_254_740_993_u64},
+        "by": ["group:finance"], "needed": needed, "maker": "cas", "allow_maker": false,
+        "run": item["run"], "step": "say", "flow": "hello", "until": 4_000_000_000_000_u64, "round": 1,
+    }});
+    let decide = Command::Decide {
+        decision: Decision::Resend,
+        attempt: None,
+        digest: Digest::of_decision([Some("test")]),
+    };
+    let ask = Command::Request(Request {
+        fence: Fence([7; 16]),
+        fingerprint: Fingerprint([9; 32]),
+        remember: Millis::days(1),
+    });
+    let content = Content {
+        by: Some(text("run").into()),
+        input: Some(Canonical::read(request.to_string().as_bytes()).unwrap()),
+        ..Content::default()
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let location = Location::Sqlite(home.data().join("semel.db"));
+        let store = Store::open(&location, Options::default()).await.unwrap();
+        let first = EffectChange::bare(effect.clone(), decide);
+        store.step(first).await.unwrap();
+        let second = EffectChange {
+            effect,
+            command: ask,
+            content,
+        };
+        store.step(second).await.unwrap();
+        store.close().await.unwrap();
+    });
+}
+
+#[test]
+fn requests_are_answered_by_those_who_may() {
+    let Lost { home, server, .. } = lost(&["a"]);
+    assert_eq!(server.stop().0, Some(0));
+    home.file(
+        "semel.toml",
+        "[groups]\nfinance = [\"ann\", \"bob\", \"cas\"]\n",
+    );
+    asks(&home, &items(&home)[0], 2);
+    let id = items(&home).remove(0)["id"].as_str().unwrap().to_owned();
+    let shown = home.run(&["inbox", "show", &id]);
+    ends(&shown, 0, &[]);
+    for word in [
+        "Pay \\u{1b}[31m500?",
+        "amount  9007199254740993",
+        "ann, bob)",
+        "0 of 2",
+        "semel inbox approve",
+    ] {
+        assert!(stdout(&shown).contains(word), "{word}: {}", told(&shown));
+    }
+    assert!(!stdout(&shown).contains('\u{1b}'));
+    let by = |who, verb| home.run(&["inbox", verb, &id, "--by", who]);
+    ends(&by("mallory", "approve"), 1, &["not among"]);
+    ends(&by("cas", "approve"), 1, &["maker and checker"]);
+    let link = home.run(&["inbox", "link", &id, "--for", "bob"]);
+    ends(&link, 0, &["for bob alone"]);
+    assert!(
+        stdout(&link).starts_with("http://127.0.0.1:7351/approve/"),
+        "{}",
+        told(&link)
+    );
+    let first = by("ann", "approve");
+    ends(&first, 3, &[]);
+    assert!(stdout(&first).contains("1 more needed"), "{}", told(&first));
+    let changed = home.run(&["inbox", "approve", &id, "--by", "bob", "--hash", "0123"]);
+    ends(&changed, 4, &["has changed"]);
+    let second = by("bob", "approve");
+    ends(&second, 0, &[]);
+    assert!(
+        stdout(&second).contains("is recorded: approve by bob (token local)"),
+        "{}",
+        told(&second)
+    );
+    ends(&by("ann", "reject"), 4, &["bob (token local)"]);
+    let both = home.run(&[
+        "inbox",
+        "approve",
+        &id,
+        "item_00000000",
+        "--by",
+        "ann",
+        "--json",
+    ]);
+    let document: Value = serde_json::from_slice(&both.stdout).unwrap();
+    assert_eq!(both.status.code(), Some(1), "{}", told(&both));
+    assert_eq!(document["items"][0]["status"], "already_recorded");
+    assert_eq!(document["items"][1]["error"]["exit"], 1);
 }
