@@ -200,7 +200,7 @@ fn on_the_file_alone_a_decision_waits_for_the_server() {
     );
 }
 
-/// Lets the run of an item ask for leave in place of its lost answer. Gives the hash of what is shown.
+/// Lets the run of an item ask for leave in place of its lost answer.
 fn asks(home: &Home, item: &Value, needed: u32) {
     let text = |name: &str| item[name].as_str().unwrap().to_owned();
     let key = text("key").parse().unwrap();
