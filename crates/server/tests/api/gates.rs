@@ -11,13 +11,15 @@ use semel_ledger::{
     Verdict,
 };
 use semel_server::{Settings, tokens};
+use semel_store::run::RunId;
 use semel_store::store::random_bytes;
 use semel_store::{Content, EffectChange, Location};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
-use crate::common::{Answer, START};
+use crate::common::{Answer, START, World};
 use crate::outside::Mood;
-use crate::working::{Working, run_of};
+use crate::working::run_of;
 
 /// A flow whose step `ok` waits for a person.
 pub(crate) const PAYOUT: &str = "\
@@ -30,17 +32,18 @@ steps:
     http: {post: https://sink.example/pay}
 ";
 
-/// A server with people: each has a token of their own.
+/// A server with people: each has a token of their own. Runs begin by themselves, but whoever waits wakes
+/// only where a test says so.
 pub(crate) struct Gates {
-    world: Working,
+    world: World,
     people: Vec<(&'static str, String)>,
     _directory: Option<tempfile::TempDir>,
 }
 
 impl Deref for Gates {
-    type Target = Working;
+    type Target = World;
 
-    fn deref(&self) -> &Working {
+    fn deref(&self) -> &World {
         &self.world
     }
 }
@@ -128,7 +131,9 @@ impl Gates {
             public_url: "https://semel.example".to_owned(),
             ..Settings::default()
         };
-        let world = Working::with(location, settings).await;
+        let world = World::on(location, settings).await;
+        world.store.join("tests").await.unwrap();
+        world.app.engine().recover(true).await.unwrap();
         let mut people = Vec::new();
         for name in ["ann", "bob", "cas", "mallory"] {
             let (token, _) = tokens::issue(&world.store, name).await.unwrap();
@@ -167,6 +172,17 @@ impl Gates {
         self.say(who, "POST", &path, body).await
     }
 
+    /// From here on, until what is given is dropped, runs that were told something wake.
+    pub(crate) fn waking(&self) -> JoinSet<()> {
+        self.app.engine().duties()
+    }
+
+    /// What a run was told and has not read.
+    pub(crate) async fn mail(&self, run: &str) -> usize {
+        let id = RunId::parse(run).unwrap();
+        self.store.load_run(id).await.unwrap().unwrap().mail.len()
+    }
+
     pub(crate) async fn item(&self, id: &str) -> Value {
         let answer = self.call("GET", &format!("/v1/inbox/{id}"), "").await;
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -183,7 +199,7 @@ impl Gates {
         let key = Key::from_parts(&["payout", event, "ok"]).unwrap();
         let effect = EffectId::new(Scope::new("payout/ok").unwrap(), key);
         let found = self
-            .call("GET", &format!("/v1/inbox?scope=payout/ok&limit=1000"), "")
+            .call("GET", "/v1/inbox?scope=payout/ok&limit=1000", "")
             .await;
         let items = found.json()["items"].as_array().unwrap().clone();
         let item = items

@@ -20,6 +20,7 @@ on_each_store![
 ];
 
 async fn each_decision_on_a_lost_answer_goes_on(world: Gates) {
+    let _waking = world.waking();
     for (event, decision, calls) in [("a", "happened", 0), ("b", "resend", 1), ("c", "failed", 1)] {
         let it = world.lost(event).await;
         let before = world.sink.seen().len();
@@ -35,7 +36,7 @@ async fn each_decision_on_a_lost_answer_goes_on(world: Gates) {
         fits("/v1/inbox/{id}/decide", "post", &answer);
         assert_eq!(answer.json()["status"], "recorded");
         assert_eq!(answer.json()["decided"]["by"], "ann");
-        while !(moves.recv().await.unwrap().state == RunState::Done) {}
+        while moves.recv().await.unwrap().state != RunState::Done {}
         assert_eq!(world.sink.seen().len() - before, calls, "{decision}");
         let shown = world.item(&it.id).await;
         assert_eq!(shown["state"], "decided");
@@ -67,13 +68,7 @@ async fn the_same_again_and_the_opposite(world: Gates) {
             assert_eq!(winner["decision"], first);
             assert_eq!(winner["at"], "2026-01-01T00:00:00.000Z");
         }
-        let run = world
-            .call("GET", &format!("/v1/runs/{}", it.run), "")
-            .await
-            .json();
-        let told = run["timeline"].as_array().unwrap().iter();
-        let told = told.filter(|entry| entry["what"] == "resumed").count();
-        assert_eq!(told, 1, "the run is told once: {run}");
+        assert_eq!(world.mail(&it.run).await, 1, "the run is told once");
     }
     let it = world.lost("lost").await;
     assert_eq!(world.decide("ann", &it, "happened").await.gist(), "200");
@@ -144,12 +139,14 @@ async fn what_is_over_is_gone(world: Gates) {
         .untold_by(&by_itself, Decision::Failed, "timeout")
         .await;
     world.untold_by(&back, Decision::Resend, "cancelled").await;
+    let waking = world.waking();
     let path = format!("/v1/runs/{}/cancel", ended.run);
     assert_eq!(world.call("POST", &path, "").await.gist(), "202");
     assert_eq!(
         world.settled_for_good(&ended.run).await,
         RunState::Cancelled
     );
+    drop(waking);
     world.clock.advance(Millis(Millis::days(2).0 - 1));
     assert_eq!(world.item(&late.id).await["state"], "waiting");
     world.clock.advance(Millis(1));
@@ -184,11 +181,12 @@ async fn what_has_changed_is_not_decided(world: Gates) {
     assert_eq!(world.decide("ann", &second, "approve").await.gist(), "200");
 
     // The same for an answer that was lost once more.
+    let _waking = world.waking();
     let lost = world.lost("2").await;
     world.sink.then(&[Mood::Mute]);
     let mut moves = world.app.engine().follow();
     assert_eq!(world.decide("ann", &lost, "resend").await.gist(), "200");
-    while !(moves.recv().await.unwrap().state == RunState::Parked) {}
+    while moves.recv().await.unwrap().state != RunState::Parked {}
     let answer = world.decide("ann", &lost, "happened").await;
     assert_eq!(answer.gist(), "409 item_changed");
     assert_eq!(world.item(&lost.id).await["state"], "waiting");

@@ -74,7 +74,7 @@ async fn links_that_are_none_are_all_alike(world: Gates) {
 
 async fn content_is_shown_as_text(world: Gates) {
     let hostile =
-        "<script>alert(1)</script>\" onmouseover=\"x' \u{202e}gpj\u{0}\u{1b}[31m ${7*7} {{7*7}}";
+        "<script>alert(1)</script>\" onmouseover=\"x' \u{202e}gpj\u{1b}[31m ${7*7} {{7*7}}";
     let asking = Asking {
         ask: hostile.to_owned(),
         show: json!({
@@ -112,7 +112,7 @@ async fn content_is_shown_as_text(world: Gates) {
     assert_eq!(text.matches("</textarea>").count(), 1);
     for right in [
         "&lt;script&gt;alert(1)&lt;/script&gt;",
-        "\\u{202e}gpj\\u{0}\\u{1b}[31m ${7*7} {{7*7}}",
+        "\\u{202e}gpj\\u{1b}[31m ${7*7} {{7*7}}",
         "9007199254740993",
         "&lt;/p&gt;&lt;script&gt;alert(2)&lt;/script&gt;",
         "&lt;img src=x onerror=alert(1)&gt;",

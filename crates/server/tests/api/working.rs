@@ -33,11 +33,7 @@ impl Working {
 
     /// On a store of one's choice.
     pub(crate) async fn on(location: &Location) -> Working {
-        Working::with(location, Settings::default()).await
-    }
-
-    pub(crate) async fn with(location: &Location, settings: Settings) -> Working {
-        let world = World::on(location, settings).await;
+        let world = World::on(location, Settings::default()).await;
         world.store.join("tests").await.unwrap();
         world.app.engine().recover(true).await.unwrap();
         let duties = world.app.engine().duties();
