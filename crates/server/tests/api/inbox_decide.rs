@@ -1,8 +1,10 @@
 //! Every answer to a decision about something in the inbox.
 
+use semel_engine::Moved;
 use semel_ledger::{Decision, Millis};
 use semel_store::run::RunState;
 use serde_json::json;
+use tokio::sync::broadcast::Receiver;
 
 use crate::gates::{Asking, Gates, on_each_store};
 use crate::inbox::ids;
@@ -18,6 +20,16 @@ on_each_store![
     wrong_words_are_refused,
     the_ledger_does_not_answer_requests,
 ];
+
+/// Waits until a run has come there.
+async fn comes_to(moves: &mut Receiver<Moved>, run: &str, state: RunState) {
+    loop {
+        let moved = moves.recv().await.unwrap();
+        if moved.run.text() == run && moved.state == state {
+            return;
+        }
+    }
+}
 
 async fn each_decision_on_a_lost_answer_goes_on(world: Gates) {
     let _waking = world.waking();
@@ -36,7 +48,7 @@ async fn each_decision_on_a_lost_answer_goes_on(world: Gates) {
         fits("/v1/inbox/{id}/decide", "post", &answer);
         assert_eq!(answer.json()["status"], "recorded");
         assert_eq!(answer.json()["decided"]["by"], "ann");
-        while moves.recv().await.unwrap().state != RunState::Done {}
+        comes_to(&mut moves, &it.run, RunState::Done).await;
         assert_eq!(world.sink.seen().len() - before, calls, "{decision}");
         let shown = world.item(&it.id).await;
         assert_eq!(shown["state"], "decided");
@@ -186,7 +198,7 @@ async fn what_has_changed_is_not_decided(world: Gates) {
     world.sink.then(&[Mood::Mute]);
     let mut moves = world.app.engine().follow();
     assert_eq!(world.decide("ann", &lost, "resend").await.gist(), "200");
-    while moves.recv().await.unwrap().state != RunState::Parked {}
+    comes_to(&mut moves, &lost.run, RunState::Parked).await;
     let answer = world.decide("ann", &lost, "happened").await;
     assert_eq!(answer.gist(), "409 item_changed");
     assert_eq!(world.item(&lost.id).await["state"], "waiting");
