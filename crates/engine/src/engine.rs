@@ -43,7 +43,7 @@ pub struct Settings {
     pub directory: Option<PathBuf>,
     /// How links to runs are made.
     pub links: Links,
-    /// Who is in which group of those who are asked for leave.
+    /// Lists of persons, by the name of the group.
     pub groups: Groups,
 }
 

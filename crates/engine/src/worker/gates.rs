@@ -102,7 +102,7 @@ impl Active {
             Verdict::Asked => self.waits(&step, asking.until),
             // Nobody is asked twice: the receipt says so, and who waits, too.
             Verdict::Done | Verdict::Unknown => {
-                inner.store.refusal(asking.effect, by, *answered);
+                let _promised = inner.store.refusal(asking.effect, by, *answered);
             }
             Verdict::Stale => {}
             _ => self.give_up(&step, NOT_A_REQUEST.to_owned()),

@@ -11,7 +11,7 @@ const MOST: usize = 1000;
 /// A page, with its rows as they were sent, so that numbers keep every digit.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Page {
-    #[serde(alias = "effects", alias = "receipts", alias = "runs")]
+    #[serde(alias = "effects", alias = "receipts", alias = "runs", alias = "items")]
     pub(crate) rows: Vec<Box<RawValue>>,
     pub(crate) next: Option<String>,
 }
