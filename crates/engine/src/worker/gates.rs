@@ -4,13 +4,13 @@
 //! first counts, and the other is told so. Whatever a run knows of it is read there, so a crash before or after
 //! any commit leads to the same end.
 
+mod standing;
+
 use std::sync::Arc;
 
 use semel_flow::Value;
 use semel_flow::model::{Action, Approve, OnReject, Step};
-use semel_ledger::{
-    Command, Decision, Digest, Millis, Request, State as EffectState, Time, Verdict,
-};
+use semel_ledger::{Command, Decision, Millis, Request, State as EffectState, Time, Verdict};
 use semel_store::{Answer, Content, EffectChange, Record, StoreError};
 
 use super::Active;
@@ -22,17 +22,10 @@ use crate::journal::{Done, Happening, How, Kept, Requested, Waits, WaitsFor};
 use crate::names::opening;
 use crate::places;
 use crate::state::{Gate, Phase};
+use standing::{NOT_A_REQUEST, Said, Standing, TIMEOUT, decided, is_approved, said, standing};
 
-/// Who decides when nobody answered in time.
-const TIMEOUT: &str = "timeout";
 /// Who takes a request back when its run ends.
 const CANCELLED: &str = "cancelled";
-
-/// What was said to a request, as the ledger has it.
-struct Said {
-    by: Vec<Box<str>>,
-    note: Option<Box<str>>,
-}
 
 impl Active {
     /// Who started the run by hand.
@@ -133,34 +126,32 @@ impl Active {
             return Ok(());
         };
         loop {
-            let Some(record) = inner.store.load(&effect).await? else {
-                return self
-                    .ask_again(inner, found, approve, &gate, gate.round)
-                    .await;
-            };
-            match record.state_at(inner.store.now()) {
-                EffectState::Review if gate.until <= inner.store.now() => {
+            match standing(inner, &effect).await? {
+                Standing::Open(record, _) if gate.until <= inner.store.now() => {
                     self.silence(inner, approve, &gate, &record).await?;
                 }
-                EffectState::Review => {
-                    let until = until_of(inner, &record).await?;
-                    self.waits(step, until.map_or(gate.until, |it| it.min(gate.until)));
+                Standing::Open(_, until) => {
+                    // Another run may have asked it before.
+                    self.waits(step, until.min(gate.until));
                     return Ok(());
                 }
-                EffectState::Done => return self.approved(inner, &gate, step, &record).await,
-                EffectState::Failed => return self.rejected(inner, found, approve, &record).await,
-                EffectState::Released => {
-                    let said = said(inner, &record).await?;
-                    let next = gate.round + u32::from(said.is_silence());
+                Standing::Approved(record) => {
+                    return self.approved(inner, &gate, step, &record).await;
+                }
+                Standing::Rejected(record) => {
+                    return self.rejected(inner, found, approve, &record).await;
+                }
+                Standing::Closed { silence } => {
+                    let next = gate.round + u32::from(silence);
                     let next = approve.round(next).map_or(gate.round, |_| next);
                     return self.ask_again(inner, found, approve, &gate, next).await;
                 }
-                EffectState::Undone => {
-                    self.give_up(step, "the approval was taken back".to_owned());
-                    return Ok(());
+                Standing::Nothing => {
+                    let same = gate.round;
+                    return self.ask_again(inner, found, approve, &gate, same).await;
                 }
-                EffectState::Claimed | EffectState::Unknown => {
-                    self.give_up(step, NOT_A_REQUEST.to_owned());
+                Standing::Wrong(why) => {
+                    self.give_up(step, why.to_owned());
                     return Ok(());
                 }
             }
@@ -308,116 +299,5 @@ impl Active {
             }
         }
         Ok(())
-    }
-}
-
-const NOT_A_REQUEST: &str = "its key stands in the ledger for something that is no request";
-
-impl Said {
-    fn is_silence(&self) -> bool {
-        matches!(self.by.as_slice(), [by] if &**by == TIMEOUT)
-    }
-
-    fn names(&self) -> String {
-        self.by.join(" and ")
-    }
-
-    /// What later steps see.
-    fn result(&self, approved: bool) -> Value {
-        let by = self.by.iter().map(|name| Value::text(name)).collect();
-        Value::map([
-            ("approved", Value::Bool(approved)),
-            ("by", Value::list(by)),
-            (
-                "note",
-                self.note.as_deref().map_or(Value::Null, Value::text),
-            ),
-        ])
-    }
-}
-
-/// Who said what: all who said yes are in the result, whoever said anything is in the effect's life.
-async fn said(inner: &Inner, record: &Record) -> Result<Said, StoreError> {
-    let text = match &record.result {
-        Some(result) => inner.store.text(result).await?,
-        None => None,
-    };
-    let result = text.and_then(|text| Value::read(text.as_bytes()).ok());
-    let listed: Option<Vec<Box<str>>> =
-        result.as_ref().and_then(|result| match result.get("by")? {
-            Value::List(names) => Some(
-                names
-                    .iter()
-                    .filter_map(|name| Some(name.as_text()?.into()))
-                    .collect(),
-            ),
-            _ => None,
-        });
-    let by: Vec<Box<str>> = match listed {
-        Some(by) => by,
-        None => {
-            let turns = inner.store.turns(record).await?;
-            let last = turns.into_iter().next_back().and_then(|turn| turn.by);
-            // How they proved who they are is said behind their name.
-            let name = |by: Box<str>| by.split(" (").next().unwrap_or_default().into();
-            last.map(name).into_iter().collect()
-        }
-    };
-    Ok(Said {
-        by,
-        note: record.note.clone(),
-    })
-}
-
-/// Whether exactly this was approved already.
-async fn is_approved(inner: &Inner, asking: &Asking) -> Result<bool, StoreError> {
-    let record = inner.store.load(&asking.effect).await?;
-    Ok(record.is_some_and(|record| {
-        record.state_at(inner.store.now()) == EffectState::Done
-            && record.entry.fingerprint == Some(asking.fingerprint)
-    }))
-}
-
-/// Until when a request may be answered that another run has asked.
-async fn until_of(inner: &Inner, record: &Record) -> Result<Option<Time>, StoreError> {
-    let text = match &record.input {
-        Some(input) => inner.store.text(input).await?,
-        None => None,
-    };
-    let request = text.and_then(|text| Value::read(text.as_bytes()).ok());
-    let until = request.and_then(|it| it.get("approve")?.get("until").cloned());
-    Ok(match until {
-        Some(Value::Int(millis)) => Some(Time(millis)),
-        _ => None,
-    })
-}
-
-/// A decision about exactly the attempt that was seen.
-fn decided(
-    record: &Record,
-    decision: Decision,
-    by: &str,
-    note: Option<Box<str>>,
-    result: Option<String>,
-) -> EffectChange {
-    let said = [
-        Some(decision.name()),
-        result.as_deref(),
-        note.as_deref(),
-        Some(by),
-    ];
-    EffectChange {
-        effect: record.effect.clone(),
-        command: Command::Decide {
-            decision,
-            attempt: Some(record.entry.attempt),
-            digest: Digest::of_decision(said),
-        },
-        content: Content {
-            result: result.map(Into::into),
-            note,
-            by: Some(by.into()),
-            ..Content::default()
-        },
     }
 }
