@@ -6,6 +6,8 @@ use semel_ledger::{EffectId, State as EffectState};
 use super::{PlanError, Planner, What};
 use crate::gate::{self, Around};
 
+const MOVING: &str = "approved before; people are asked anew if what they see has changed";
+
 impl Planner<'_> {
     /// What the ledger knows of the request as it would be asked now.
     pub(super) async fn gate(
@@ -29,11 +31,14 @@ impl Planner<'_> {
             let why = "what is asked needs what earlier steps will give".to_owned();
             return Ok((What::Ask, why, None));
         };
+        // What earlier steps will give may be something else than they gave before.
+        let moving = self.steps.iter().any(|step| step.what == What::Execute);
         let mut found = None;
         for asking in rounds {
             let record = store.load(&asking.effect).await?;
             let state = record.map(|record| record.state_at(store.now()));
             let (what, why) = match state {
+                Some(EffectState::Done) if moving => (What::Ask, MOVING),
                 Some(EffectState::Done) => (What::Reuse, "approved before for exactly this"),
                 Some(EffectState::Review) => {
                     (What::Ask, "people are asked for exactly this already")
@@ -42,7 +47,7 @@ impl Planner<'_> {
                 _ => (What::Ask, "people are asked"),
             };
             let planned = (what, why.to_owned(), Some(asking.effect));
-            if what == What::Reuse {
+            if state == Some(EffectState::Done) {
                 return Ok(planned);
             }
             found = found.or(Some(planned));

@@ -53,7 +53,8 @@ async fn an_approval_is_found_again_for_exactly_what_was_approved() {
         node.deploy(&changed).await;
         node.world
             .will("http://w/price2", &[Reply::Ok(r#"{"sum":99}"#)]);
-        let (third, _) = again(&node, second).await;
+        let (third, what) = again(&node, second).await;
+        assert_eq!(what, What::Ask);
         let waiting = node
             .until(third, &[RunState::Waiting, RunState::Done])
             .await;

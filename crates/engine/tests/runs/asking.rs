@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use semel_engine::journal::Note;
 use semel_engine::load::fold;
-use semel_engine::plan::What;
 use semel_engine::state::{Gate, Phase};
 use semel_flow::Value;
 use semel_ledger::{Command, Decision, Digest, EffectId, Scope, Time, Verdict};
