@@ -41,6 +41,8 @@ pub struct Settings {
     pub drain: Duration,
     /// Where the flight recorder lies; `None`: there is none, and a kill leaves more unknown.
     pub directory: Option<PathBuf>,
+    /// How many acts may be under way.
+    pub acts: u32,
     /// How links to runs are made.
     pub links: Links,
     /// Lists of persons, by the name of the group.
@@ -54,6 +56,7 @@ impl Default for Settings {
             remember: crate::start::DEFAULT_REMEMBER,
             drain: Duration::from_secs(30),
             directory: None,
+            acts: 4096,
             links: Links::default(),
             groups: Groups::new(),
         }

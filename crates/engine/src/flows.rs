@@ -27,6 +27,26 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// Reads a release.
+    ///
+    /// # Errors
+    /// [`ReleaseError::Unreadable`] if this version cannot.
+    pub fn read(id: ReleaseId, source: Box<str>) -> Result<Compiled, ReleaseError> {
+        let reading = semel_flow::read(&source);
+        let Some(mut flow) = reading.flow else {
+            let first = reading.diagnostics.first();
+            let message = first.map_or_else(String::new, |first| first.title.clone());
+            return Err(ReleaseError::Unreadable { message });
+        };
+        semel_flow::mark_volatile(&mut flow);
+        Ok(Compiled {
+            id,
+            headers: semel_flow::check::headers(&flow),
+            flow,
+            source,
+        })
+    }
+
     /// A step as it is written.
     #[must_use]
     pub fn written(&self, step: &Step) -> &str {
@@ -113,6 +133,15 @@ impl Flows {
         self.compile(store, &release).await
     }
 
+    /// Keeps a release ready, so that it need not be read again.
+    pub fn keep(&self, compiled: Arc<Compiled>) {
+        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+        if ready.len() >= KEPT {
+            ready.clear();
+        }
+        ready.insert(compiled.id, compiled);
+    }
+
     async fn compile(
         &self,
         store: &Store,
@@ -120,24 +149,8 @@ impl Flows {
     ) -> Result<Arc<Compiled>, ReleaseError> {
         let source = store.text(&release.source).await?;
         let source = source.ok_or(ReleaseError::Missing)?;
-        let reading = semel_flow::read(&source);
-        let Some(mut flow) = reading.flow else {
-            let first = reading.diagnostics.first();
-            let message = first.map_or_else(String::new, |first| first.title.clone());
-            return Err(ReleaseError::Unreadable { message });
-        };
-        semel_flow::mark_volatile(&mut flow);
-        let compiled = Arc::new(Compiled {
-            id: release.id,
-            headers: semel_flow::check::headers(&flow),
-            flow,
-            source,
-        });
-        let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
-        if ready.len() >= KEPT {
-            ready.clear();
-        }
-        ready.insert(release.id, Arc::clone(&compiled));
+        let compiled = Arc::new(Compiled::read(release.id, source)?);
+        self.keep(Arc::clone(&compiled));
         Ok(compiled)
     }
 

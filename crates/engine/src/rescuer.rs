@@ -16,10 +16,8 @@ use crate::flight::{Flight, Mark, Remains};
 use crate::observe::Settlement;
 use crate::worker::settle;
 
-/// How many acts may be under way on a node.
-const SLOTS: u32 = 4096;
-/// More claims than slots a dead node cannot have had under way.
-const HELD: usize = SLOTS as usize * 4;
+/// More claims a dead node cannot have had under way.
+const HELD: usize = 16 * 1024;
 /// What a claim that was never sent says of itself.
 const NEVER_SENT: &str = r#"{"class":"never_sent","message":"the server died before it was sent"}"#;
 
@@ -40,7 +38,7 @@ impl Engine {
         take_over(inner, alone, &remains).await?;
         if let (Some(directory), Some(boot), Some(member)) = (directory, boot, inner.store.member())
         {
-            let begun = Flight::begin(&directory, boot, member.node, SLOTS);
+            let begun = Flight::begin(&directory, boot, member.node, inner.settings.acts);
             match begun {
                 Ok(flight) => {
                     let mut held = inner.flight.lock().unwrap_or_else(PoisonError::into_inner);

@@ -207,12 +207,13 @@ pub fn question(
         .transpose()?;
     let more = [("step", step_name(step, effect.as_ref()))];
     let input = render(act, &names.with(&more))?;
+    // What is asked about has a name, also where only a question is asked.
     let task = Task {
         act: Arc::clone(act),
         input,
         class: Class::Read,
-        key: None,
-        scope: None,
+        key: effect.as_ref().map(|effect| effect.key.clone()),
+        scope: effect.map(|effect| effect.scope),
         attempt: 1,
         timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),
     };

@@ -20,6 +20,7 @@ mod graph;
 mod inbox;
 mod ledger;
 mod once;
+mod prove;
 mod receipt;
 mod receipts;
 mod release;
@@ -60,6 +61,8 @@ EXAMPLE
   semel serve --flows flows --watch
   semel check flows/order.yaml
   semel inbox ls
+  semel prove flows/order.yaml
+  semel runs ls --state parked
   semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
   semel ledger ls --state unknown";
 
@@ -90,6 +93,7 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Check(check::Check),
+    Prove(prove::Prove),
     Graph(graph::Graph),
     Deploy(deploy::Deploy),
     Flows(flows::Flows),
@@ -187,6 +191,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
     };
     match verb {
         Verb::Check(verb) => verb.run(&context).await,
+        Verb::Prove(verb) => verb.run(&context),
         Verb::Graph(verb) => verb.run(&context),
         Verb::Deploy(verb) => verb.run(&context).await,
         Verb::Flows(verb) => verb.run(&context).await,

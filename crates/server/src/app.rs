@@ -110,6 +110,7 @@ impl App {
             directory: settings.data.clone(),
             groups: settings.groups.clone(),
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
+            ..semel_engine::Settings::default()
         };
         Ok(Arc::new(App {
             engine: Engine::new(Arc::clone(&store), perform, engine),

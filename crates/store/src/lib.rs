@@ -14,6 +14,7 @@ pub mod change;
 pub mod clock;
 pub mod duty;
 pub mod error;
+pub mod gate;
 pub mod group;
 pub mod listen;
 pub mod lock;

@@ -38,7 +38,7 @@ use secrets::Secrets;
 #[derive(Debug)]
 pub struct Memory {
     context: Arc<Context>,
-    world: Mutex<World>,
+    world: Arc<Mutex<World>>,
 }
 
 #[derive(Debug, Default)]
@@ -65,7 +65,15 @@ impl Memory {
     pub(crate) fn new(context: Arc<Context>) -> Memory {
         Memory {
             context,
-            world: Mutex::default(),
+            world: Arc::default(),
+        }
+    }
+
+    /// Another node's way to the same.
+    pub(crate) fn beside(&self, context: Arc<Context>) -> Memory {
+        Memory {
+            context,
+            world: Arc::clone(&self.world),
         }
     }
 

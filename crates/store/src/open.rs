@@ -8,6 +8,7 @@ use semel_ledger::Millis;
 
 use crate::clock::Clock;
 use crate::error::OpenError;
+use crate::gate::Gate;
 
 /// Where a store is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,8 @@ pub struct Options {
     pub checkpoint_pages: u32,
     /// SQLite only: turns off the sync at each commit, for the test that shows that it is needed.
     pub unsafe_no_sync: bool,
+    /// What stands around every commit, in simulations.
+    pub gate: Option<Arc<dyn Gate>>,
 }
 
 impl Default for Options {
@@ -72,6 +75,7 @@ impl Default for Options {
             vfs: None,
             checkpoint_pages: 20_000,
             unsafe_no_sync: false,
+            gate: None,
         }
     }
 }

@@ -8,17 +8,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A power of two. Each slot remembers one effect; a newer one takes its place.
 const SLOTS: usize = 1 << 18;
+const FEW: usize = 1 << 8;
 
 #[derive(Debug)]
 pub(crate) struct Seen(Box<[AtomicU64]>);
 
 impl Default for Seen {
     fn default() -> Seen {
-        Seen((0..SLOTS).map(|_| AtomicU64::new(0)).collect())
+        Seen::with(SLOTS)
     }
 }
 
 impl Seen {
+    /// For a store that is asked little and made often.
+    pub(crate) fn small() -> Seen {
+        Seen::with(FEW)
+    }
+
+    fn with(slots: usize) -> Seen {
+        Seen((0..slots).map(|_| AtomicU64::new(0)).collect())
+    }
+
     /// The hash is that of a random function already: its halves serve as place and mark.
     fn place(&self, hash: [u8; 16]) -> (&AtomicU64, u64) {
         let [place, mark] = [0, 8].map(|at| {
@@ -26,7 +36,7 @@ impl Seen {
             half.copy_from_slice(&hash[at..at + 8]);
             u64::from_le_bytes(half)
         });
-        let slot = usize::try_from(place % SLOTS as u64).unwrap_or(0);
+        let slot = usize::try_from(place % self.0.len() as u64).unwrap_or(0);
         (&self.0[slot], mark)
     }
 

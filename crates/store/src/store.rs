@@ -2,25 +2,22 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
-use semel_ledger::{After, Command, EffectId, Entry, Time, Verdict, apply};
+use semel_ledger::{After, Command, EffectId, Time, Verdict, apply};
 use tokio::sync::watch;
 
 use crate::change::{Answer, Answered, Change, Content, EffectChange};
 use crate::clock::{Clock, SteadyClock};
 use crate::error::{OpenError, Source, StoreError};
+use crate::gate::Gate;
 use crate::memory::Memory;
 use crate::node::{Membership, NodeChange};
 use crate::open::{Location, Options};
 use crate::postgres::Postgres;
-use crate::receipt::{Receipt, ReceiptId, Waiting};
+use crate::receipt::Waiting;
 use crate::record::Record;
 use crate::seen::Seen;
 use crate::sqlite::Sqlite;
-
-/// How long receipts wait to share a commit.
-const RECEIPT_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 enum Backend {
@@ -41,9 +38,11 @@ macro_rules! backend {
     };
 }
 
+mod beside;
 mod engine;
 mod questions;
 mod random;
+mod receipts;
 mod runs;
 
 pub use random::random_bytes;
@@ -54,6 +53,7 @@ pub struct Store {
     backend: Backend,
     context: Arc<Context>,
     keep: semel_ledger::Millis,
+    gate: Option<Arc<dyn Gate>>,
     waiting: Waiting,
     /// Held by whoever writes receipts.
     writing: tokio::sync::Mutex<()>,
@@ -75,6 +75,15 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    fn new(clock: Arc<dyn Clock>, seen: Seen) -> Context {
+        Context {
+            clock,
+            member: watch::Sender::new(None),
+            seen,
+            failed: watch::Sender::new(false),
+        }
+    }
+
     /// Declares that the store can no longer promise durability.
     pub(crate) fn fail(&self, source: impl Into<Source>) -> StoreError {
         let source = source.into();
@@ -94,13 +103,11 @@ impl Store {
             .clock
             .clone()
             .unwrap_or_else(|| Arc::new(SteadyClock::start(Time(0))));
-        let context = Arc::new(Context {
-            clock,
-            member: watch::Sender::new(None),
-            seen: Seen::default(),
-            failed: watch::Sender::new(false),
-        });
-        let keep = options.keep;
+        let seen = match location {
+            Location::Memory => Seen::small(),
+            _ => Seen::default(),
+        };
+        let context = Arc::new(Context::new(clock, seen));
         let backend = match location {
             Location::Memory => Backend::Memory(Box::new(Memory::new(Arc::clone(&context)))),
             Location::Sqlite(path) => {
@@ -110,15 +117,7 @@ impl Store {
                 Backend::Postgres(Postgres::open(url, &options, Arc::clone(&context)).await?)
             }
         };
-        Ok(Store {
-            backend,
-            context,
-            keep,
-            waiting: Waiting::default(),
-            writing: tokio::sync::Mutex::default(),
-            last_run: AtomicU64::new(0),
-            closed: AtomicBool::new(false),
-        })
+        Ok(Store::of(backend, context, options.keep, options.gate))
     }
 
     /// `memory`, `sqlite` or `postgres`.
@@ -155,7 +154,40 @@ impl Store {
     /// [`StoreError`] if the store could not; see each for whether anything was written.
     pub async fn commit(&self, changes: Vec<Change>) -> Result<Vec<Answer>, StoreError> {
         let member = self.committing_as(&changes)?;
-        backend!(self, commit(changes, member))
+        self.write(changes, member).await
+    }
+
+    async fn write(
+        &self,
+        changes: Vec<Change>,
+        member: Option<Membership>,
+    ) -> Result<Vec<Answer>, StoreError> {
+        if let Some(gate) = &self.gate {
+            gate.before().await;
+        }
+        let answers = backend!(self, commit(changes, member));
+        if let Some(gate) = &self.gate {
+            gate.after().await;
+        }
+        answers
+    }
+
+    fn of(
+        backend: Backend,
+        context: Arc<Context>,
+        keep: semel_ledger::Millis,
+        gate: Option<Arc<dyn Gate>>,
+    ) -> Store {
+        Store {
+            backend,
+            context,
+            keep,
+            gate,
+            waiting: Waiting::default(),
+            writing: tokio::sync::Mutex::default(),
+            last_run: AtomicU64::new(0),
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// A node commits under its epoch as it is at the time of the call. Only joining needs none,
@@ -255,68 +287,6 @@ impl Store {
         }
     }
 
-    fn with_receipt(
-        &self,
-        effect: EffectId,
-        hash: [u8; 16],
-        by: Option<Box<str>>,
-        mut answered: Answered,
-    ) -> Answered {
-        if answered.verdict.is_grant() {
-            return answered;
-        }
-        let now = self.now();
-        let receipt = Receipt {
-            id: ReceiptId(random_id(now)),
-            seq: 0,
-            effect,
-            verdict: answered.verdict,
-            at: now,
-            by,
-            attempt: answered.entry.map_or(0, |entry: Entry| entry.attempt),
-            count: 1,
-            counted: false,
-        };
-        let on_record = answered.record.as_ref().map_or(0, |record| record.blocked);
-        answered.receipt = Some(self.waiting.add(receipt, hash, on_record));
-        answered
-    }
-
-    /// Writes the receipts that wait. When it is done, those that others were about to write are
-    /// written too.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store could not. The receipts then wait on as counts, unless they may
-    /// have been written.
-    pub async fn write_receipts(&self) -> Result<usize, StoreError> {
-        let _turn = self.writing.lock().await;
-        let receipts = self.waiting.take();
-        let count = receipts.len();
-        if count == 0 {
-            return Ok(0);
-        }
-        let written = self.commit(vec![Change::Receipts(receipts.clone())]).await;
-        match written {
-            Ok(_) => Ok(count),
-            Err(error) => {
-                if error.wrote_nothing() {
-                    self.waiting.put_back(receipts);
-                }
-                Err(error)
-            }
-        }
-    }
-
-    /// Goes on writing receipts behind the answers, for as long as it is polled.
-    pub async fn keep_writing_receipts(&self) {
-        loop {
-            tokio::time::sleep(RECEIPT_PAUSE).await;
-            if let Err(error) = self.write_receipts().await {
-                tracing::warn!(%error, "receipts were not written");
-            }
-        }
-    }
-
     /// Gives freed space back to the file system and drops blobs that nothing refers to.
     ///
     /// # Errors
@@ -363,13 +333,6 @@ impl Store {
         backend!(self, close());
         written.map(drop)
     }
-}
-
-/// A fresh 128-bit name that sorts by time.
-fn random_id(now: Time) -> [u8; 16] {
-    let mut id = random_bytes();
-    id[..6].copy_from_slice(&now.0.to_be_bytes()[2..]);
-    id
 }
 
 impl EffectChange {

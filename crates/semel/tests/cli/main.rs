@@ -21,6 +21,7 @@ mod kinds;
 mod ledger;
 mod once;
 mod overlap;
+mod prove;
 mod readme;
 mod runs;
 mod secrets;

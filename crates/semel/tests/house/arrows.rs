@@ -14,7 +14,7 @@ struct Rule {
     nowhere: &'static [&'static str],
 }
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     Rule {
         name: "semel-ledger",
         ours: &[],
@@ -52,6 +52,18 @@ const RULES: [Rule; 9] = [
         nowhere: &["axum", "hyper"],
     },
     Rule {
+        name: "semel-prove",
+        ours: &[
+            "semel-act",
+            "semel-engine",
+            "semel-flow",
+            "semel-ledger",
+            "semel-store",
+        ],
+        never: &["rusqlite", "tokio-postgres"],
+        nowhere: &["axum", "hyper"],
+    },
+    Rule {
         name: "semel-server",
         ours: &[
             "semel-act",
@@ -70,6 +82,7 @@ const RULES: [Rule; 9] = [
             "semel-engine",
             "semel-flow",
             "semel-ledger",
+            "semel-prove",
             "semel-server",
             "semel-steps",
             "semel-store",

@@ -2,7 +2,7 @@
 
 use semel_ledger::EffectId;
 
-use super::{Backend, Store};
+use super::Store;
 use crate::change::{Answer, Answered, Change};
 use crate::error::StoreError;
 use crate::node::Membership;
@@ -21,7 +21,7 @@ impl Store {
         if self.committing_as(&changes)? != Some(member) {
             return Err(StoreError::Fenced);
         }
-        backend!(self, commit(changes, Some(member)))
+        self.write(changes, Some(member)).await
     }
 
     /// Promises a receipt for a claim that a commit refused, as [`Store::step`] does.

@@ -1,0 +1,160 @@
+//! Flows that hold, and flows that do not.
+
+use std::sync::Arc;
+
+use semel_prove::{Family, Finding, Options, Proof, Stage, Verdict, prove};
+
+fn proved(source: &str, depth: usize) -> Proof {
+    let stage = Arc::new(Stage::new(source, Vec::new()).expect("a flow"));
+    let options = Options {
+        depth,
+        ..Options::default()
+    };
+    prove(&stage, &options, &|_, _| {}).expect("proved")
+}
+
+fn shown(proof: &Proof) -> String {
+    let cells = proof
+        .cells
+        .iter()
+        .map(|((step, family), (verdict, tries))| {
+            format!("{step} {} {verdict:?} ({tries})", family.name())
+        });
+    let mut lines: Vec<String> = cells.collect();
+    for finding in proof.findings.values() {
+        let Finding {
+            step,
+            verdict,
+            schedule,
+            ..
+        } = finding;
+        lines.push(format!("\n{step} {verdict:?} by {schedule}"));
+        let story = finding.story.iter();
+        lines.extend(story.map(|line| format!("  {:>8} {}", line.at, line.what)));
+        lines.push(format!("  {:?}", finding.ended));
+    }
+    let (tried, crashes) = (proof.schedules, proof.crashes);
+    lines.push(format!(
+        "{tried} schedules, {crashes} crashes, unreached {:?}",
+        proof.unreached
+    ));
+    lines.join("\n")
+}
+
+const RIGHT: &str = "
+name: order
+on: manual
+key: order/${{ event.id }}
+steps:
+  - id: customer
+    ensure:
+      find: {http: {get: 'https://crm.example/c?id=${{ event.customer }}'}, found: size(body.items) > 0, result: 'body.items[0].id'}
+      create: {http: {post: 'https://crm.example/c', json: {id: '${{ event.customer }}'}}, result: body.id}
+  - id: charge
+    http:
+      post: https://pay.example/charges
+      json: {customer: '${{ steps.customer.result }}', amount: '${{ event.amount }}'}
+      idempotency: {header: Idempotency-Key, window: 24h}
+    result: body.id
+  - id: mail
+    http: {post: 'https://mail.example/send', json: {charge: '${{ steps.charge.result }}'}}
+  - id: parcel
+    http: {post: 'https://parcel.example/new', json: {to: '${{ event.customer }}'}}
+    lookup: {http: {get: 'https://parcel.example/by/${{ step.key }}'}, found: status == 200}
+";
+
+#[test]
+fn a_right_flow_holds() {
+    let proof = proved(RIGHT, 1);
+    let text = shown(&proof);
+    assert!(proof.holds(), "{text}");
+    assert!(proof.unreached.is_empty(), "{text}");
+}
+
+#[test]
+fn a_right_flow_holds_when_it_is_struck_twice() {
+    let source = "
+name: order
+on: manual
+key: order/${{ event.id }}
+steps:
+  - id: mail
+    http: {post: 'https://mail.example/send', json: {to: '${{ event.email }}'}}
+    lookup: {http: {get: 'https://mail.example/by/${{ step.key }}'}, found: status == 200}
+";
+    let proof = proved(source, 2);
+    let text = shown(&proof);
+    assert!(proof.holds(), "{text}");
+    // That it was struck is part of the promise.
+    assert!(proof.schedules > 500 && proof.crashes > 500, "{text}");
+}
+
+#[test]
+fn repeating_what_nobody_knows_is_seen_twice() {
+    let source = "
+name: order
+on: manual
+key: order/${{ event.id }}
+steps:
+  - id: mail
+    http: {post: 'https://mail.example/send', json: {to: '${{ event.email }}'}}
+    on_unknown: retry
+";
+    let proof = proved(source, 1);
+    let text = shown(&proof);
+    let mail: Arc<str> = "mail".into();
+    for family in [Family::Power, Family::Lost] {
+        let (verdict, _) = proof.cells[&(Arc::clone(&mail), family)];
+        assert!(matches!(verdict, Verdict::Twice(_)), "{text}");
+    }
+    assert_eq!(
+        proof.cells[&(mail, Family::Twice)].0,
+        Verdict::Once,
+        "{text}"
+    );
+}
+
+/// What a wrong flow says of itself: `# seen twice: STEP (FAMILY, …)`.
+fn promised(source: &str) -> (String, Vec<String>) {
+    let first = source.lines().next().expect("a line");
+    let (step, families) = first
+        .strip_prefix("# seen twice: ")
+        .and_then(|rest| rest.strip_suffix(')')?.split_once(" ("))
+        .expect("which step is seen twice, and when");
+    let families = families.split(", ").map(str::to_owned).collect();
+    (step.to_owned(), families)
+}
+
+#[test]
+fn wrong_flows_are_seen_twice_and_right_ones_hold() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pairs");
+    let mut pairs = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("a file").path();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let source = std::fs::read_to_string(&path).expect("text");
+        let proof = proved(&source, 1);
+        let text = format!("{name}\n{}", shown(&proof));
+        assert!(proof.unreached.is_empty(), "{text}");
+        if name.ends_with(".right.yaml") {
+            pairs += 1;
+            assert!(proof.holds(), "{text}");
+            continue;
+        }
+        let (step, families) = promised(&source);
+        let found: Vec<String> = Family::ALL
+            .iter()
+            .filter(|family| {
+                let finding = proof.findings.get(&(step.as_str().into(), **family));
+                finding.is_some_and(|finding| matches!(finding.verdict, Verdict::Twice(_)))
+            })
+            .map(|family| family.name().to_owned())
+            .collect();
+        assert_eq!(found, families, "{text}");
+    }
+    assert!(pairs >= 4, "{pairs}");
+}
