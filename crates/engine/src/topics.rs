@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use semel_flow::Value;
+use semel_flow::diagnostic::Span;
 use semel_flow::expr::{Expr, Names};
 use semel_flow::model::{Heard, INCOMING};
 use semel_ledger::Time;
@@ -83,13 +84,13 @@ pub(crate) fn place(source: &str, path: &str, value: &Value) -> Option<[u8; 16]>
 /// Where those listen whom this event may concern.
 pub(crate) fn places(paths: &Paths, source: &str, event: &Value) -> Vec<[u8; 16]> {
     let paths = paths.get(source).map(Vec::as_slice).unwrap_or_default();
-    let of = |path: &Box<str>| {
-        let expr = Expr::parse(path, semel_flow::diagnostic::Span::default()).ok()?;
+    let of = |path: &str| {
+        let expr = Expr::parse(path, Span::default()).ok()?;
         // An event without that member concerns nobody who waits for it.
         let value = expr.eval(&Incoming(event)).ok()?;
         place(source, path, &value)
     };
-    paths.iter().filter_map(of).collect()
+    paths.iter().filter_map(|path| of(path)).collect()
 }
 
 /// Only the event.

@@ -2,16 +2,18 @@
 //!
 //! Histories are made by the engine's own decisions with outcomes drawn at random.
 
+#[path = "replay/gates.rs"]
+mod gates;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_engine::decide::{Decision, Move, Scene, decide};
-use semel_engine::gate::Asking;
 use semel_engine::journal::{
-    self, Done, Emitted, Ending, Happening, Headers, Kept, Opening, Origin, Requested, Spawned,
-    Waits, WaitsFor,
+    self, Done, Emitted, Ending, Happening, Headers, Kept, Opening, Origin, Spawned, Waits,
+    WaitsFor,
 };
 use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
@@ -29,8 +31,7 @@ on: manual
 key: k/${{ event.id }}
 retry: {max: 3, backoff: 1s..5s}
 steps:
-  - id: start
-    set: {n: '${{ event.n + 1 }}'}
+  - {id: start, set: {n: '${{ event.n + 1 }}'}}
   - id: maybe
     if: steps.start.result.n > 3
     http: {post: 'http://w/maybe'}
@@ -60,34 +61,22 @@ steps:
           http: {post: 'http://w/left'}
           lookup: {http: {get: 'http://w/left'}, found: body.yes, settle: 1s}
       right:
-        - id: right
-          http: {get: 'http://w/right'}
-        - id: shown
-          set: {x: '${{ steps.right.result }}'}
+        - {id: right, http: {get: 'http://w/right'}}
+        - {id: shown, set: {x: '${{ steps.right.result }}'}}
   - id: each
     for_each: '[1, 2, 3]'
     as: item
     key: i/${{ item }}
     steps: [{id: one, http: {post: 'http://w/one'}}]
-  - id: tell
-    emit: {event: told, data: {n: 1}}
-  - id: rest
-    wait: {for: 5s}
-  - id: posted
-    wait: {callback: {timeout: 10s, on_timeout: go_on}}
-  - id: came
-    wait: {for_event: {event: told, match: incoming.n == event.n, timeout: 10s}}
+  - {id: tell, emit: {event: told, data: {n: 1}}}
+  - {id: rest, wait: {for: 5s}}
+  - {id: posted, wait: {callback: {timeout: 10s, on_timeout: go_on}}}
+  - {id: early, wait: {callback: {timeout: 10s}}}
+  - {id: came, wait: {for_event: {event: told, match: incoming.n == event.n, timeout: 10s}}}
   - id: may
-    approve:
-      by: [ann]
-      ask: May ${{ event.id }}?
-      timeout: 10s
-      on_timeout: escalate
-      escalate: {by: [bob], timeout: 5s}
-      on_reject: go_on
+    approve: {by: [ann], ask: 'May it?', timeout: 10s, on_timeout: escalate, escalate: {by: [bob], timeout: 5s}}
 on_failure:
-  - id: sorry
-    http: {post: 'http://w/sorry'}
+  - {id: sorry, http: {post: 'http://w/sorry'}}
 ";
 
 fn flow() -> Flow {
@@ -185,13 +174,9 @@ impl Life<'_> {
             }]);
         }
         let posted: Arc<str> = "posted".into();
-        match (self.draw(6), self.state.phase(&posted)) {
-            (1, Some(Phase::Waiting { .. })) => self.done(posted, Value::Int(1)),
-            (2, None) => self.commit(&[Happening::CameEarly {
-                step: posted,
-                result: Kept::Is(Value::Int(2)),
-            }]),
-            _ => {}
+        let waits = matches!(self.state.phase(&posted), Some(Phase::Waiting { .. }));
+        if waits && self.draw(3) == 1 {
+            self.done(posted, Value::Int(1));
         }
         if self.draw(30) == 7 {
             self.commit(&[Happening::Cancelled { by: "ada".into() }]);
@@ -262,51 +247,17 @@ impl Life<'_> {
         }
     }
 
-    /// Asks; whether it was asked or known is read at once, or after a crash.
-    fn request(&mut self, rounds: &[Asking]) {
-        let round = usize::from(self.draw(2));
-        let asking = &rounds[round];
-        let asked = Happening::Requested(Box::new(Requested {
-            step: Arc::clone(&asking.step),
-            round: asking.round,
-            fence: Fence([4; 16]),
-            scope: asking.effect.scope.as_str().into(),
-            key: asking.effect.key.as_str().into(),
-            until: asking.until,
-            shown: Kept::Is(asking.shown.clone()),
-            hash: asking.hash.clone(),
-        }));
-        self.commit(&[asked]);
-        if self.draw(3) > 0 {
-            self.wait_for_answer(Arc::clone(&asking.step), asking.until);
-        }
-    }
-
-    fn wait_for_answer(&mut self, step: Arc<str>, until: Time) {
-        let what = WaitsFor::Approval;
-        self.commit(&[Happening::Waits(Box::new(Waits { step, until, what }))]);
-    }
-
-    fn answer(&mut self, step: Arc<str>) {
-        let until = self.now.after(Millis(3_000));
-        match self.draw(4) {
-            0 => self.wait_for_answer(step, until),
-            1 => self.commit(&[Happening::GaveUp {
-                step,
-                message: "rejected by ann".into(),
-            }]),
-            _ => self.done(step, Value::Null),
-        }
-    }
-
     fn spawn(&mut self, step: Arc<str>) {
         if &*step == "tell" {
-            self.commit(&[Happening::Emitted(Box::new(Emitted {
+            let emitted = Emitted {
                 step,
                 event: "told".into(),
                 data: Kept::Is(Value::map([("n", Value::Int(1))])),
                 receivers: 0,
-            }))]);
+            };
+            let (step, result) = ("early".into(), Kept::Is(Value::Int(2)));
+            let early = Happening::CameEarly { step, result };
+            self.commit(&[Happening::Emitted(Box::new(emitted)), early]);
             return;
         }
         let spawned = Spawned {

@@ -181,6 +181,22 @@ pub(super) async fn commit(
     }
 }
 
+/// Asks the store; while it cannot for now, waits and asks again: whoever holds a run must not drop it.
+pub(super) async fn patiently<T, F>(ask: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    loop {
+        match ask().await {
+            Err(error) if !matches!(error, StoreError::Closed | StoreError::Failed { .. }) => {
+                tracing::warn!(%error, "what a run needs to know cannot be read yet");
+                tokio::time::sleep(PAUSE).await;
+            }
+            answer => return answer,
+        }
+    }
+}
+
 /// What a commit answered.
 pub(super) struct Committed {
     pub(super) answers: Vec<Answer>,

@@ -10,10 +10,12 @@ use semel_store::run::{JournalRow, Loaded, Run, RunFilter, RunId, RunState};
 use semel_store::{Change, StoreError};
 
 use super::Active;
-use super::book::Gone;
+use super::book::{Gone, patiently};
 use crate::decide::{KEPT_SECRET, names};
 use crate::engine::Inner;
-use crate::journal::{self, Done, Emitted, Happening, Kept, Note, Origin, Waits, WaitsFor};
+use crate::journal::{
+    self, Done, Emitted, Happening, Kept, Note, Opening, Origin, Waits, WaitsFor,
+};
 use crate::load;
 use crate::places;
 use crate::state::Phase;
@@ -127,19 +129,17 @@ impl Active {
                 if loaded.run.state == RunState::Parked && loaded.journal.len() == 1 {
                     continue;
                 }
-                let opening = opening(inner, &loaded.journal).await;
-                let Some((by, from, event)) = opening else {
+                let Some(opening) = opening(inner, &loaded.journal).await else {
                     continue;
                 };
                 match of {
-                    Heard::Flow(_) if is_accepted(by) => found.extend(event),
-                    Heard::Flow(_) => {}
+                    Heard::Flow(_) if is_accepted(opening.by) => found.push(opening.event.value()),
                     // The name of an event is known to whoever emitted it.
-                    Heard::Event(name) if by == Origin::Emit => {
-                        let emitter = from.as_deref().and_then(RunId::parse);
+                    Heard::Event(name) if opening.by == Origin::Emit => {
+                        let emitter = opening.from.as_deref().and_then(RunId::parse);
                         found.extend(emitted(inner, emitter, |it| *it.event == *name.it).await?);
                     }
-                    Heard::Event(_) => {}
+                    Heard::Flow(_) | Heard::Event(_) => {}
                 }
             }
         }
@@ -155,7 +155,8 @@ impl Active {
         };
         let mut ids: Vec<RunId> = Vec::new();
         while ids.len() < LOOKED_THROUGH {
-            let page: Vec<Run> = inner.store.runs(&filter).await?.items;
+            let page = patiently(|| inner.store.runs(&filter)).await?;
+            let page: Vec<Run> = page.items;
             let Some(last) = page.last() else { break };
             filter.before = Some(last.id);
             ids.extend(page.iter().map(|run| run.id).filter(|id| *id != self.id));
@@ -163,7 +164,7 @@ impl Active {
         ids.reverse();
         let mut loaded = Vec::with_capacity(ids.len());
         for some in ids.chunks(AT_A_TIME) {
-            loaded.extend(inner.store.load_runs(some).await?);
+            loaded.extend(patiently(|| inner.store.load_runs(some)).await?);
         }
         Ok(loaded)
     }
@@ -181,13 +182,14 @@ impl Active {
         if listeners.is_empty() || own {
             return Ok(());
         }
-        let Some(loaded) = inner.store.load_run(run).await? else {
+        let loaded = patiently(|| inner.store.load_run(run)).await?;
+        let Some(loaded) = loaded else {
             return Ok(());
         };
         let (source, event) = match emit {
             None => {
                 let opening = opening(inner, &loaded.journal).await;
-                let event = opening.and_then(|(_, _, event)| event);
+                let event = opening.map(|opening| opening.event.value());
                 (topics::of_flow(&loaded.run.flow), event)
             }
             Some(step) => match find_emitted(&loaded.journal, |it| &*it.step == step) {
@@ -224,7 +226,7 @@ impl Active {
             return Ok(());
         }
         self.announced = true;
-        let paths = inner.topics.fresh(&inner.store).await?;
+        let paths = patiently(|| inner.topics.fresh(&inner.store)).await?;
         let source = topics::of_flow(&self.compiled.flow.name.it);
         if paths.contains_key(&source) {
             let event = self.state.opening.event.value();
@@ -242,7 +244,7 @@ impl Active {
         let Some(Phase::Emitted(emitted)) = self.state.phase(step).cloned() else {
             return Ok(());
         };
-        let paths = inner.topics.fresh(&inner.store).await?;
+        let paths = patiently(|| inner.topics.fresh(&inner.store)).await?;
         let source = topics::of_event(&emitted.event);
         if paths.contains_key(&source) {
             let event = emitted.data.value();
@@ -291,14 +293,11 @@ fn began(run: RunId) -> Time {
     Time(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// What started a run, and from where; nothing if that cannot be read any more.
-async fn opening(
-    inner: &Inner,
-    rows: &[JournalRow],
-) -> Option<(Origin, Option<Box<str>>, Option<Value>)> {
+/// What started a run; nothing if that cannot be read any more.
+async fn opening(inner: &Inner, rows: &[JournalRow]) -> Option<Opening> {
     let first = rows.get(..1)?;
-    let opening = load::fold(&inner.store, first).await.ok()?.state.opening;
-    Some((opening.by, opening.from, Some(opening.event.value())))
+    let folded = load::fold(&inner.store, first).await.ok()?;
+    Some(folded.state.opening)
 }
 
 /// What a run emitted.
@@ -308,7 +307,8 @@ async fn emitted(
     which: impl Fn(&Emitted) -> bool,
 ) -> Result<Option<Value>, StoreError> {
     let Some(run) = run else { return Ok(None) };
-    let Some(loaded) = inner.store.load_run(run).await? else {
+    let loaded = patiently(|| inner.store.load_run(run)).await?;
+    let Some(loaded) = loaded else {
         return Ok(None);
     };
     Ok(match find_emitted(&loaded.journal, which) {

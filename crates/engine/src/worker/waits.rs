@@ -8,7 +8,7 @@ use semel_store::run::RunId;
 use semel_store::{Answer, Change, Record, StoreError};
 
 use super::Active;
-use super::book::Gone;
+use super::book::{Gone, patiently};
 use crate::callback;
 use crate::decide::{on_timeout, patience};
 use crate::engine::Inner;
@@ -50,7 +50,7 @@ impl Active {
         let Ok(effect) = callback::effect(self.id, step) else {
             return Ok(());
         };
-        let record = inner.store.load(&effect).await?;
+        let record = patiently(|| inner.store.load(&effect)).await?;
         let Some(record) = record.filter(|record| !callback::is_expired(record)) else {
             return Ok(());
         };
@@ -171,7 +171,7 @@ impl Active {
 /// What was posted first.
 async fn posted(inner: &Inner, record: &Record) -> Result<Value, StoreError> {
     let text = match &record.result {
-        Some(result) => inner.store.text(result).await?,
+        Some(result) => patiently(|| inner.store.text(result)).await?,
         None => None,
     };
     let value = text.and_then(|text| Value::read(text.as_bytes()).ok());

@@ -74,19 +74,6 @@ pub struct Link {
     pub ours: Expr,
 }
 
-impl Wait {
-    /// The word of the file.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Wait::For(_) => "for",
-            Wait::Until(_) => "until",
-            Wait::Callback(_) => "callback",
-            Wait::ForEvent(_) => "for_event",
-        }
-    }
-}
-
 impl ForEvent {
     /// The first part of `match` that must hold and says that a member of the event equals something
     /// of the run.

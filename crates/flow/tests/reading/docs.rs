@@ -98,3 +98,23 @@ fn flows_in_the_document_are_flows() {
     }
     assert!(seen >= 3);
 }
+
+/// Every whole flow on the page of a kind of step that waits can be read and deployed as it stands there.
+#[test]
+fn flows_on_the_page_of_wait_are_flows() {
+    let path = crate::root().join("docs/steps/wait.md");
+    let page = std::fs::read_to_string(path).expect("the page");
+    let blocks = page.split("```yaml\n").skip(1);
+    let blocks = blocks.filter_map(|block| block.split_once("```"));
+    let flows: Vec<&str> = blocks
+        .map(|it| it.0)
+        .filter(|it| it.starts_with("name:"))
+        .collect();
+    assert_eq!(flows.len(), 2);
+    for source in flows {
+        assert_eq!(crate::messages("docs", source), "no problems\n", "{source}");
+        let flow = semel_flow::read(source).flow.expect("a flow");
+        let found = semel_flow::check::check(&flow);
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}

@@ -116,7 +116,7 @@ async fn the_first_callback_counts_and_every_other_is_told_so() {
         }
         let other = world.post(&path, r#"{"n":2}"#).await;
         assert_eq!(other.gist(), "409 callback_answered");
-        assert_eq!(other.json()["first"]["at"], "2026-01-01T00:00:00Z");
+        assert_eq!(other.json()["first"]["at"], "2026-01-01T00:00:00.000Z");
         assert_eq!(
             other.json()["first"]["fingerprint"].as_str().unwrap().len(),
             64
