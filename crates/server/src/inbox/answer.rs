@@ -125,9 +125,8 @@ async fn approve(
             let result = serde_json::json!({"approved": true, "by": by, "note": said.note});
             return decide(app, item, said, Some(result.to_string().into())).await;
         }
-        let (person, note) = (&said.person, said.note.as_deref());
         // Whoever was faster is seen at the next look; slots only fill, so this ends.
-        if votes::vote(app, item, count + 1, person, note).await? {
+        if votes::vote(app, item, count + 1, said).await? {
             return after_vote(app, item, said, request.needed - count - 1).await;
         }
     }

@@ -241,9 +241,10 @@ impl Card {
             print_line(&format!("  {decision:<width$}  {}", shown(does)));
         }
         let id = short(&self.id);
-        let command = match self.is_request() {
-            true => format!("semel inbox approve {id} {flags}"),
-            false => format!("semel inbox decide {id} --decision DECISION {flags}"),
+        let command = if self.is_request() {
+            format!("semel inbox approve {id} {flags}")
+        } else {
+            format!("semel inbox decide {id} --decision DECISION {flags}")
         };
         print_line(&format!("\n  {}", command.trim_end()));
     }
