@@ -145,7 +145,8 @@ impl Card {
     }
 
     fn print_place(&self, paint: Paint) {
-        let text = |text: &Option<String>| text.as_deref().map(shown).unwrap_or_default();
+        let text =
+            |text: &Option<String>| text.as_deref().map(shown).unwrap_or_default().into_owned();
         row("item", &format!("{} ({})", self.id, self.kind));
         let tone = match self.state.as_str() {
             "waiting" => Tone::Doubt,

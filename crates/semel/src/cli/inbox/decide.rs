@@ -193,12 +193,11 @@ struct Word<'a> {
 /// Decides one item as it is: its id stands for what it is about, and the hash that is sent for what
 /// is there now, or for what was shown before.
 async fn one(session: &Session, id: &str, word: &Word<'_>, with: &With) -> anyhow::Result<Value> {
-    let hash = match &with.hash {
-        Some(hash) => hash.clone(),
-        None => {
-            let card: Card = session.send(Call::get(path(id, ""))).await?.read()?;
-            card.hash
-        }
+    let hash = if let Some(hash) = &with.hash {
+        hash.clone()
+    } else {
+        let card: Card = session.send(Call::get(path(id, ""))).await?.read()?;
+        card.hash
     };
     let by = with.by();
     let body = Body {
