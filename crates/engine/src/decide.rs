@@ -8,8 +8,10 @@
 //! unless a repeat is harmless or deduped by the destination.
 
 mod begin;
+mod gates;
 mod moves;
 mod recover;
+mod waits;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,11 +25,13 @@ pub use moves::{Move, Rest};
 
 pub(crate) use begin::{KEPT_SECRET, window};
 pub(crate) use recover::{MAX_PROBES, lookup};
+pub(crate) use waits::{on_timeout, patience};
 
 use crate::journal::{Ending, Happening};
 use crate::names::{Identity, Outer, RunNames};
 use crate::places::{self, Open};
 use crate::state::{Phase, State};
+use crate::token::Links;
 
 /// Everything around a run that decisions depend on.
 #[derive(Debug)]
@@ -44,6 +48,8 @@ pub struct Scene<'a> {
     pub seed: [u8; 16],
     /// When the run's last row was written: no later one tells of anything under way.
     pub last_row_at: Time,
+    /// How links to the run are made.
+    pub links: &'a Links,
 }
 
 /// What a run does next.
@@ -217,6 +223,11 @@ impl Decider<'_, '_> {
             Phase::GaveUp | Phase::Entered { .. } | Phase::Done(_) | Phase::Skipped => {
                 wait(RunState::Running, "running".to_owned(), None)
             }
+            Phase::Waiting { until, what } => self.waiting(step, until, what),
+            Phase::Requested(gate) => self.requested(step, &gate),
+            Phase::Emitted(_) => Look::Do(Move::Announce {
+                step: places::name(step),
+            }),
         }
     }
 
@@ -298,6 +309,7 @@ pub fn names<'n>(
         now: scene.now,
         seed: scene.seed,
         more,
+        links: scene.links,
         drawn: std::cell::Cell::new(0),
     }
 }

@@ -4,7 +4,7 @@
 //! worker, and stopping in good order. What a run does is decided in [`crate::decide`] and carried
 //! out in [`crate::worker`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,7 +23,8 @@ use crate::flight::Flight;
 use crate::flows::{Compiled, Flows};
 use crate::hands::Held;
 use crate::journal::{Note, Opening};
-use crate::token::Links;
+use crate::token::{Groups, Links};
+use crate::topics::Topics;
 use crate::{load, worker};
 
 /// How many changes of runs a follower may be behind.
@@ -43,7 +44,7 @@ pub struct Settings {
     /// How links to runs are made.
     pub links: Links,
     /// Lists of persons, by the name of the group.
-    pub groups: BTreeMap<String, Vec<String>>,
+    pub groups: Groups,
 }
 
 impl Default for Settings {
@@ -54,7 +55,7 @@ impl Default for Settings {
             drain: Duration::from_secs(30),
             directory: None,
             links: Links::default(),
-            groups: BTreeMap::new(),
+            groups: Groups::new(),
         }
     }
 }
@@ -88,6 +89,8 @@ pub(crate) struct Inner {
     /// The runs in this node's hands, to tell them that mail came.
     pub(crate) held: Mutex<HashMap<RunId, Held>>,
     pub(crate) outers: load::Outers,
+    /// What runs wait for.
+    pub(crate) topics: Topics,
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) moved: broadcast::Sender<Moved>,
     pub(crate) works: Mutex<JoinSet<()>>,
@@ -111,6 +114,11 @@ impl Engine {
     /// An engine that works through `perform` on what is in `store`.
     #[must_use]
     pub fn new(store: Arc<Store>, perform: Arc<dyn Perform>, settings: Settings) -> Engine {
+        let groups = settings.groups.clone();
+        let settings = Settings {
+            links: settings.links.clone().with_groups(groups),
+            ..settings
+        };
         let room = Arc::new(Semaphore::new(settings.runs));
         Engine {
             inner: Arc::new(Inner {
@@ -124,6 +132,7 @@ impl Engine {
                 crowded: AtomicBool::new(false),
                 held: Mutex::default(),
                 outers: load::Outers::default(),
+                topics: Topics::default(),
                 stopping: watch::Sender::new(false),
                 moved: broadcast::Sender::new(FOLLOWED),
                 works: Mutex::new(JoinSet::new()),
@@ -177,7 +186,8 @@ impl Engine {
             // Whoever asked may be gone.
             let _ = tell.send(started);
             if let (true, Some(member)) = (held, inner.store.member()) {
-                let active = worker::Active::fresh(fresh, member);
+                let links = inner.settings.links.clone();
+                let active = worker::Active::fresh(fresh, member, links);
                 inner.work(room, Box::new(active)).await;
             }
         });

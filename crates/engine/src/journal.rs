@@ -5,8 +5,11 @@
 //! The invariant: what is written here was decided or observed already; reading it back never asks
 //! a clock, an expression or the world again.
 
+mod done;
+mod gate;
 mod opening;
 mod text;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -16,7 +19,10 @@ use semel_ledger::{Fence, Time};
 use semel_store::blob::{BlobRef, INLINE_BYTES};
 use serde::{Deserialize, Serialize};
 
+pub use done::{Done, How};
+pub use gate::Requested;
 pub use opening::{Again, Headers, Opening, Origin, Raw, Within};
+pub use waiting::{Emitted, Waits, WaitsFor};
 
 /// A value as the journal keeps it: in the row, or a long one as the name of its blob.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -197,6 +203,19 @@ pub enum Happening {
         /// One line for people.
         why: Box<str>,
     },
+    /// It rests until a time, or until something has come.
+    Waits(Box<Waits>),
+    /// A callback came before its turn; it is used when that comes.
+    CameEarly {
+        /// Which step will wait for it.
+        step: Arc<str>,
+        /// What was posted.
+        result: Kept,
+    },
+    /// An event was emitted; whoever waits for it is told before the step is done.
+    Emitted(Box<Emitted>),
+    /// People were asked for leave; what they answer is in the ledger.
+    Requested(Box<Requested>),
 }
 
 /// How a run ended.
@@ -209,69 +228,6 @@ pub enum Ending {
     Failed,
     /// Somebody asked for it.
     Cancelled,
-}
-
-/// A step that happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Done {
-    /// Which.
-    pub step: Arc<str>,
-    /// What later steps see.
-    pub result: Kept,
-    /// How it came to be known.
-    #[serde(default, skip_serializing_if = "How::is_act")]
-    pub how: How,
-    /// Which attempt, if it was an act.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<u32>,
-    /// Read and set steps: what was asked. Other effects keep it in the ledger.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<Kept>,
-    /// How long the act took, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took: Option<u64>,
-    /// The effect, if the ledger keeps one that was not asked for before the act.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effect: Option<(Box<str>, Box<str>)>,
-}
-
-impl Done {
-    /// A result and no more.
-    #[must_use]
-    pub fn plain(step: Arc<str>, result: Kept) -> Done {
-        Done {
-            step,
-            result,
-            how: How::Act,
-            attempt: None,
-            input: None,
-            took: None,
-            effect: None,
-        }
-    }
-}
-
-/// How it came to be known that a step happened.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum How {
-    /// This run did it.
-    #[default]
-    Act,
-    /// The ledger said that it had happened: by whom.
-    Reused(Box<str>),
-    /// Looked up at the destination.
-    LookedUp,
-    /// A person said so.
-    Decided,
-    /// Taken as done by rule.
-    TakenAsDone,
-}
-
-impl How {
-    fn is_act(&self) -> bool {
-        *self == How::Act
-    }
 }
 
 /// An attempt that definitely did nothing.
@@ -340,6 +296,19 @@ pub enum Note {
     Child {
         /// Which step waits.
         step: Arc<str>,
+    },
+    /// A callback came; what was posted is in the ledger.
+    Callback {
+        /// Which step it is for.
+        step: Arc<str>,
+    },
+    /// An event came that may be waited for.
+    Heard {
+        /// The run that has it: which it started, or which emitted it.
+        run: Box<str>,
+        /// The step that emitted it; without one, it started the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        emit: Option<Arc<str>>,
     },
 }
 

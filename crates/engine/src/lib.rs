@@ -8,10 +8,12 @@
 //! The invariants: a run's state is its journal, folded; nothing that could be noticed is asked of the
 //! world before its claim is durable; an outcome that is not known is never simply repeated.
 
+pub mod callback;
 pub mod decide;
 mod engine;
 pub mod flight;
 pub mod flows;
+pub mod gate;
 mod hands;
 pub mod intake;
 pub mod journal;
@@ -29,6 +31,7 @@ pub mod start;
 pub mod state;
 mod timers;
 pub mod token;
+mod topics;
 mod worker;
 
 pub use engine::{Engine, Fresh, Moved, Room, Settings};

@@ -97,6 +97,9 @@ async fn fetch(store: &Store, happening: &mut Happening) -> Result<(), LoadError
         Happening::Opened(opening) => fetch_opening(store, opening).await,
         Happening::Done(done) => fetch_kept(store, &mut done.result).await,
         Happening::Probed { evidence, .. } => fetch_kept(store, evidence).await,
+        Happening::CameEarly { result, .. } => fetch_kept(store, result).await,
+        Happening::Emitted(emitted) => fetch_kept(store, &mut emitted.data).await,
+        Happening::Requested(asked) => fetch_kept(store, &mut asked.shown).await,
         _ => Ok(()),
     }
 }
@@ -111,7 +114,7 @@ async fn fetch_opening(store: &Store, opening: &mut Opening) -> Result<(), LoadE
     Ok(())
 }
 
-async fn fetch_kept(store: &Store, kept: &mut Kept) -> Result<(), LoadError> {
+pub(crate) async fn fetch_kept(store: &Store, kept: &mut Kept) -> Result<(), LoadError> {
     if let Kept::Blob(blob) = kept {
         let bytes = store.blob(blob.hash).await?.ok_or(LoadError::BlobGone)?;
         let value = Value::read(&bytes).map_err(|_| LoadError::BlobGone)?;
@@ -136,13 +139,25 @@ pub(crate) async fn active(
     // It was never in anybody's hands: nothing can be under way.
     let parked_from_the_start = run.state == RunState::Parked && rows == 1;
     state.rests |= run.state == RunState::Queued || parked_from_the_start;
+    // What rested until now cannot have begun anything before now.
+    let last_row_at = if state.rests {
+        inner.store.now()
+    } else {
+        last_row_at
+    };
     let compiled = inner.flows.release(&inner.store, run.release).await?;
     let outer = outer(inner, &state, run.parent).await?;
     let identity = Identity {
         id: run.id.text().into(),
         key: run.key.as_str().into(),
     };
-    let mut active = Active::new(run.id, compiled, identity, state, member);
+    let mut active = Active::new(
+        run.id,
+        compiled,
+        identity,
+        state,
+        (member, inner.settings.links.clone()),
+    );
     active.outer = outer;
     active.parent = run.parent;
     active.waits = run.waits;

@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use semel_flow::expr::{Expr, Names};
-use semel_flow::model::Flow;
+use semel_flow::model::{Action, Flow};
 use semel_flow::{Value, value::Piece};
 use semel_ledger::Time;
+use semel_store::run::RunId;
 
 use crate::journal::{Headers, Opening, Origin};
+use crate::places;
 use crate::state::State;
+use crate::token::Links;
 
 /// What a run is called.
 #[derive(Clone, Debug)]
@@ -99,6 +102,8 @@ pub struct RunNames<'a> {
     pub seed: [u8; 16],
     /// Further names, such as those of an answer (`body`), `step` or `item`.
     pub more: &'a [(&'a str, Value)],
+    /// How links to the run are made.
+    pub links: &'a Links,
     /// How many random values were given.
     pub drawn: Cell<u64>,
 }
@@ -129,6 +134,38 @@ impl<'a> RunNames<'a> {
             ("message", Value::text(message)),
         ];
         Some(Value::map(members))
+    }
+
+    /// The run that a step belongs to: this one, or one around it.
+    fn run_of(&self, step: &str) -> Option<RunId> {
+        let mut run = &self.identity.id;
+        let (mut state, mut outer) = (self.state, self.outer);
+        while !places::is_own(self.flow, state, step) {
+            let around = outer?;
+            (run, state, outer) = (&around.identity.id, &around.state, around.outer.as_ref());
+        }
+        RunId::parse(run)
+    }
+
+    /// Where to call back for a step.
+    fn callback(&self, step: &str) -> Option<Value> {
+        let link = self.links.callback(self.run_of(step)?, step);
+        link.map(|link| Value::text(&link))
+    }
+
+    /// Where each person who may be asked in a step answers.
+    fn approvals(&self, step: &str) -> Option<Value> {
+        let Action::Approve(approve) = &places::find(self.flow, step)?.action else {
+            return None;
+        };
+        let run = self.run_of(step)?;
+        let people = approve.people();
+        let link = |person: &str| {
+            let link = self.links.approval(run, step, person)?;
+            Some((Arc::<str>::from(person), Value::text(&link)))
+        };
+        let persons = self.links.persons(&people);
+        Some(Value::map(persons.into_iter().filter_map(link)))
     }
 
     fn all_steps(&self) -> Value {
@@ -189,6 +226,8 @@ impl Names for RunNames<'_> {
                 found.or_else(|| step_of_outer(self.outer, member))
             }
             "secrets" => Some(Value::Sealed([Piece::Secret(member.into())].into())),
+            "callbacks" => self.callback(member),
+            "approvals" => self.approvals(member),
             _ => None,
         }
     }
@@ -218,8 +257,8 @@ fn step_of_outer(outer: Option<&Arc<Outer>>, step: &str) -> Option<Value> {
     found.or_else(|| step_of_outer(outer.outer.as_ref(), step))
 }
 
-/// An item sees what started the run around it.
-fn opening<'a>(state: &'a State, outer: Option<&'a Arc<Outer>>) -> &'a Opening {
+/// What started a run; an item sees what started the run around it.
+pub(crate) fn opening<'a>(state: &'a State, outer: Option<&'a Arc<Outer>>) -> &'a Opening {
     match outer {
         Some(outer) => opening(&outer.state, outer.outer.as_ref()),
         None => &state.opening,
@@ -237,7 +276,7 @@ fn item(flow: &Flow, state: &State, outer: Option<&Arc<Outer>>, name: &str) -> O
     let opening = &state.opening;
     let own = match (opening.by, &opening.within) {
         (Origin::Item, Some(within)) => {
-            let called = crate::places::item_name(flow, &within.step)?;
+            let called = places::item_name(flow, &within.step)?;
             (called == name).then(|| opening.event.value())
         }
         (Origin::Sync, _) if name == "item" => Some(opening.event.value()),

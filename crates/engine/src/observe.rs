@@ -19,6 +19,7 @@ use crate::read;
 use crate::resolve::Call;
 use crate::retry::{self, Tried};
 use crate::state::State;
+use crate::token;
 
 pub use ledger::{Refusal, inspected, refused};
 
@@ -120,7 +121,22 @@ fn done(
 /// What was asked, where the ledger does not keep it.
 fn input_of(call: &Call, contents: &mut Vec<Vec<u8>>) -> Option<Kept> {
     let kept = call.effect.is_none();
-    kept.then(|| Kept::new(call.task.input.clone(), contents))
+    kept.then(|| Kept::new(without_links(&call.task.input), contents))
+}
+
+/// The same without what makes links to runs good: whoever reads a history must not be able to use them.
+fn without_links(value: &Value) -> Value {
+    match value {
+        Value::Text(text) => {
+            token::masked(text).map_or_else(|| value.clone(), |it| Value::text(&it))
+        }
+        Value::List(items) => Value::list(items.iter().map(without_links).collect()),
+        Value::Map(members) => {
+            let members = members.iter();
+            Value::map(members.map(|(name, it)| (Arc::clone(name), without_links(it))))
+        }
+        other => other.clone(),
+    }
 }
 
 fn failed(

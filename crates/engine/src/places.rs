@@ -27,6 +27,27 @@ pub fn is_in(block: &Block, id: &str) -> bool {
     find_in(block, id).is_some()
 }
 
+/// Whether the step of that id is done by this run itself, not by the runs of its items.
+#[must_use]
+pub fn is_own(flow: &Flow, state: &State, id: &str) -> bool {
+    let mut own = own_steps(flow, state);
+    own.any(|step| step.id.it == id)
+}
+
+/// Every step that this run itself may do, wherever it stands.
+pub fn own_steps<'f>(flow: &'f Flow, state: &State) -> impl Iterator<Item = &'f Step> {
+    let on_failure = state.opening.within.is_none().then_some(&flow.on_failure);
+    let mut open: Vec<&'f Step> = block_of(flow, state).iter().collect();
+    open.extend(on_failure.into_iter().flatten());
+    std::iter::from_fn(move || {
+        let step = open.pop()?;
+        if !matches!(step.action, Action::ForEach(_)) {
+            open.extend(inner(step).flatten());
+        }
+        Some(step)
+    })
+}
+
 /// The blocks inside a step.
 #[must_use]
 pub fn inner(step: &Step) -> Box<dyn Iterator<Item = &Block> + '_> {

@@ -3,13 +3,17 @@
 //! Owns [`State::apply`], the only code that changes a run's state. Pure: the same happenings in the
 //! same order give the same state, whether they come from this process or from a journal.
 
+mod gates;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_flow::Value;
 use semel_ledger::{Fence, Time};
 
-use crate::journal::{Done, Ending, Failed, Happening, Kept, Opening, Spawned};
+use crate::journal::{Done, Emitted, Ending, Failed, Happening, Kept, Opening, Spawned, WaitsFor};
+
+pub use gates::Gate;
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +32,8 @@ pub struct State {
     pub ended: Option<(Ending, Box<str>)>,
     /// The last thing that happened put it to rest: no act can have been under way after it.
     pub rests: bool,
+    /// Callbacks that came before their turn.
+    pub early: BTreeMap<Arc<str>, Value>,
 }
 
 /// Where a step stands.
@@ -115,6 +121,17 @@ pub enum Phase {
     Skipped,
     /// It has finally failed.
     GaveUp,
+    /// It rests until this time at the most.
+    Waiting {
+        /// Fixed when its turn came.
+        until: Time,
+        /// What for.
+        what: WaitsFor,
+    },
+    /// Its event is out; those that wait for it are to be told.
+    Emitted(Box<Emitted>),
+    /// People were asked for leave.
+    Requested(Box<Gate>),
 }
 
 impl State {
@@ -137,6 +154,7 @@ impl State {
             stopped: None,
             ended: None,
             rests: false,
+            early: BTreeMap::new(),
         }
     }
 
@@ -229,7 +247,7 @@ impl State {
                 let (why, effect) = (why.clone(), effect.clone());
                 self.set(step, Phase::Parked { why, effect });
             }
-            Happening::Resumed { step, .. } => self.set(step, Phase::Resumed),
+            Happening::Resumed { step, .. } => self.resume(step),
             Happening::Spawned(spawned) => {
                 self.set(&spawned.step, Phase::Spawned((**spawned).clone()));
             }
@@ -238,6 +256,14 @@ impl State {
                     let spawned = spawned.clone();
                     self.set(step, Phase::Returned(spawned));
                 }
+            }
+            Happening::Waits(waits) => self.wait(waits),
+            Happening::Requested(asked) => self.requested(asked),
+            Happening::CameEarly { step, result } => {
+                self.early.insert(Arc::clone(step), result.value());
+            }
+            Happening::Emitted(emitted) => {
+                self.set(&emitted.step, Phase::Emitted(emitted.clone()));
             }
             _ => {}
         }
@@ -321,6 +347,7 @@ fn rests(happening: &Happening) -> bool {
         Happening::Busy { .. }
         | Happening::Parked { .. }
         | Happening::Spawned(_)
+        | Happening::Waits(_)
         | Happening::Ended { .. } => true,
         Happening::Failed(failed) => failed.again_at.is_some(),
         Happening::Probed { again_at, .. } => again_at.is_some(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use semel_ledger::Millis;
+use semel_ledger::{Millis, Time};
 use semel_store::{Answer, Change, StoreError};
 
 use crate::engine::Inner;
@@ -61,6 +61,21 @@ async fn look(inner: &Arc<Inner>) -> Result<Option<Duration>, StoreError> {
     inner.take_up(&runs, member).await?;
     // Another node may be taking the same.
     Ok(runs.is_empty().then_some(SOON))
+}
+
+/// Waits for a time at which a run that is under way goes on with something else; for ever if there is none.
+/// Looks at the clock once in a while: it may be set.
+pub(crate) async fn until(inner: &Inner, wake: Option<Time>) {
+    let Some(wake) = wake else {
+        return std::future::pending().await;
+    };
+    loop {
+        let left = wake.since(inner.store.now());
+        if left == Millis(0) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(left.0).min(LOOK_EVERY)).await;
+    }
 }
 
 /// How many may be taken up now; if none, a run that ends says that there is room again.

@@ -7,10 +7,12 @@
 //! The invariant: nothing about a token is believed before its signature of 256 bits is right, and every other
 //! text is refused alike.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use semel_flow::model::GROUP;
 use semel_store::run::RunId;
 
 /// What the signature is derived for, so that the key is good for nothing else.
@@ -129,9 +131,13 @@ pub trait LinkKeys: Send + Sync {
 /// Makes links to this server.
 #[derive(Clone)]
 pub struct Links {
-    base: Box<str>,
+    base: Arc<str>,
     keys: Arc<dyn LinkKeys>,
+    groups: Arc<Groups>,
 }
+
+/// The persons of each group.
+pub type Groups = BTreeMap<String, Vec<String>>;
 
 impl std::fmt::Debug for Links {
     /// Says nothing about the key.
@@ -169,7 +175,31 @@ impl Links {
         Links {
             base: base.trim_end_matches('/').into(),
             keys,
+            groups: Arc::default(),
         }
+    }
+
+    /// The same, with who is in which group.
+    #[must_use]
+    pub fn with_groups(self, groups: Groups) -> Links {
+        let groups = Arc::new(groups);
+        Links { groups, ..self }
+    }
+
+    /// The persons that some names of persons and groups (`group:NAME`) stand for.
+    #[must_use]
+    pub fn persons<'l>(&'l self, named: &[&'l str]) -> Vec<&'l str> {
+        let mut persons = Vec::new();
+        for name in named {
+            match name.strip_prefix(GROUP) {
+                Some(group) => {
+                    let members = self.groups.get(group).into_iter().flatten();
+                    persons.extend(members.map(String::as_str));
+                }
+                None => persons.push(*name),
+            }
+        }
+        persons
     }
 
     /// Where to call back for a step; `None` while there is no key.
@@ -209,9 +239,49 @@ impl Links {
     }
 }
 
+/// The text without the tokens of links in it; `None` if there are none.
+#[must_use]
+pub fn masked(text: &str) -> Option<String> {
+    /// No token is shorter: the signature, the purpose and the run.
+    const LEAST: usize = (MAC_BYTES + 17) * 4 / 3;
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let (mut shown, mut rest, mut found) = (String::new(), text, false);
+    while let Some(at) = ["/callbacks/", "/approve/"]
+        .iter()
+        .filter_map(|place| Some(rest.find(place)? + place.len()))
+        .min()
+    {
+        let (before, after) = rest.split_at(at);
+        let length = after.find(|c| !is_sign(c)).unwrap_or(after.len());
+        shown.push_str(before);
+        if length < LEAST {
+            rest = after;
+            continue;
+        }
+        shown.push('…');
+        rest = &after[length..];
+        found = true;
+    }
+    shown.push_str(rest);
+    found.then_some(shown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_are_shown_without_what_makes_them_good() {
+        let links = Links::new("https://semel.example", Arc::new(TokenKey::new(&[1; 32])));
+        let link = links.callback(RunId([7; 16]), "paid").unwrap();
+        let other = links.approval(RunId([7; 16]), "paid", "ann").unwrap();
+        let text = format!("see /approve/this: {other}, {link}?a=1");
+        assert_eq!(
+            masked(&text).unwrap(),
+            "see /approve/this: https://semel.example/approve/…, https://semel.example/callbacks/…?a=1"
+        );
+        assert_eq!(masked("/callbacks/short … /approve/"), None);
+    }
 
     fn token(purpose: Purpose, person: Option<&str>) -> Token {
         Token {

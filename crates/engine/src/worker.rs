@@ -12,10 +12,13 @@ mod book;
 mod children;
 mod claims;
 mod ending;
+mod events;
 mod fetch;
+mod gates;
 mod inspect;
 mod locks;
 mod settling;
+mod waits;
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -37,6 +40,8 @@ use crate::journal::{Happening, Note};
 use crate::load;
 use crate::names::{Identity, Outer};
 use crate::state::{Phase, State};
+use crate::timers;
+use crate::token::Links;
 
 pub(crate) use acts::Came;
 use book::{Book, Gone};
@@ -56,6 +61,14 @@ pub(crate) struct Active {
     /// Random, with how often it was used.
     seed: ([u8; 8], AtomicU64),
     acting: HashSet<Arc<str>>,
+    /// How links to it are made.
+    links: Links,
+    /// Mail that points at something which is to be looked at.
+    post: Vec<Note>,
+    /// The steps for which events from before were looked for since it was taken up.
+    looked_back: HashSet<Arc<str>>,
+    /// Those who wait for the event that started it are told with its next row.
+    announced: bool,
     /// Behind a lock that is never contended: the acts can be moved between threads, not shared.
     under_way: Mutex<FuturesUnordered<Act>>,
 }
@@ -75,7 +88,7 @@ impl Active {
         compiled: Arc<Compiled>,
         identity: Identity,
         state: State,
-        member: Membership,
+        (member, links): (Membership, Links),
     ) -> Active {
         Active {
             id,
@@ -88,19 +101,23 @@ impl Active {
             journal: Book::new(member),
             seed: (random_bytes(), AtomicU64::new(0)),
             acting: HashSet::new(),
+            links,
+            post: Vec::new(),
+            looked_back: HashSet::new(),
+            announced: false,
             under_way: Mutex::default(),
         }
     }
 
     /// A run that this node has just started.
-    pub(crate) fn fresh(fresh: Fresh, member: Membership) -> Active {
+    pub(crate) fn fresh(fresh: Fresh, member: Membership, links: Links) -> Active {
         let identity = Identity {
             id: fresh.id.text().into(),
             key: fresh.key,
         };
         let at = fresh.opening.at;
         let state = State::opened(fresh.opening);
-        let mut active = Active::new(fresh.id, fresh.compiled, identity, state, member);
+        let mut active = Active::new(fresh.id, fresh.compiled, identity, state, (member, links));
         active.journal.rows = 1;
         active.journal.last_row_at = at;
         active
@@ -123,6 +140,7 @@ impl Active {
                     self.note(Happening::Returned { step });
                 }
                 Note::Child { .. } => {}
+                note @ (Note::Callback { .. } | Note::Heard { .. }) => self.post.push(note),
             }
         }
         let last = mail.last().map(|mail| mail.seq);
@@ -135,7 +153,12 @@ impl Active {
 
     /// Whatever waits for a person, or for its next attempt, is looked at now.
     fn resume(&mut self, by: &str, note: Option<&str>) {
-        let waits = |phase: &Phase| matches!(phase, Phase::Parked { .. } | Phase::Ready { .. });
+        let waits = |phase: &Phase| {
+            matches!(
+                phase,
+                Phase::Parked { .. } | Phase::Ready { .. } | Phase::Requested(_)
+            )
+        };
         let steps: Vec<Arc<str>> = self
             .state
             .steps
@@ -160,6 +183,7 @@ impl Active {
             now,
             seed: self.seed(),
             last_row_at: self.journal.last_row_at,
+            links: &self.links,
         }
     }
 
@@ -181,6 +205,7 @@ impl Active {
             now,
             seed,
             last_row_at: self.journal.last_row_at,
+            links: &self.links,
         };
         decide(&scene, &mut self.state, &self.acting)
     }
@@ -206,6 +231,9 @@ impl Active {
         if has_mail(called).await {
             self.fetch_mail(inner).await;
         }
+        self.open_post(inner).await?;
+        self.look_back(inner).await?;
+        self.announce_start(inner).await?;
         let now = inner.store.now();
         if self.waits && self.state.cancelled.is_none() {
             let rest = Rest {
@@ -241,7 +269,7 @@ impl Active {
             return self.rest(inner, rest).await;
         }
         if moves.is_empty() {
-            self.wait(inner, called).await?;
+            self.wait(inner, called, rest.wake).await?;
             return Ok(More::Yes);
         }
         self.carry_out(inner, moves).await
@@ -275,6 +303,11 @@ impl Active {
                 Move::Spawn { step } => self.spawn(inner, &step).await?,
                 Move::Collect { step } => self.collect(inner, &step).await?,
                 Move::End { how, why, held } => return self.end(inner, how, why, &held).await,
+                Move::Listen { step, until } => self.listen(inner, &step, until).await?,
+                Move::Expire { step } => self.expire(inner, &step).await?,
+                Move::Request(rounds) => self.ask_for_leave(inner, rounds).await?,
+                Move::Answer { step } => self.answer(inner, &step).await?,
+                Move::Announce { step } => self.announce(inner, &step).await?,
             }
         }
         if !claims.is_empty() {
@@ -283,8 +316,13 @@ impl Active {
         Ok(More::Yes)
     }
 
-    /// Waits for an act to end, or for mail. What is known is durable before the wait.
-    async fn wait(&mut self, inner: &Arc<Inner>, called: &Notify) -> Result<(), Gone> {
+    /// Waits for an act to end, for mail, or for the time at which another branch goes on. What is known is durable before the wait.
+    async fn wait(
+        &mut self,
+        inner: &Arc<Inner>,
+        called: &Notify,
+        wake: Option<Time>,
+    ) -> Result<(), Gone> {
         if self.journal.must_flush() {
             self.flush(inner).await?;
         }
@@ -298,6 +336,7 @@ impl Active {
                 }
             }
             () = called.notified() => self.fetch_mail(inner).await,
+            () = timers::until(inner, wake) => {}
         }
         Ok(())
     }

@@ -8,14 +8,17 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_engine::decide::{Decision, Move, Scene, decide};
+use semel_engine::gate::Asking;
 use semel_engine::journal::{
-    self, Done, Ending, Happening, Headers, Kept, Opening, Origin, Spawned,
+    self, Done, Emitted, Ending, Happening, Headers, Kept, Opening, Origin, Requested, Spawned,
+    Waits, WaitsFor,
 };
 use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
 use semel_engine::places;
 use semel_engine::resolve::Call;
-use semel_engine::state::State;
+use semel_engine::state::{Phase, State};
+use semel_engine::token::Links;
 use semel_flow::model::{Class, Flow};
 use semel_flow::{Value, read};
 use semel_ledger::{Fence, Millis, Time};
@@ -68,6 +71,20 @@ steps:
     steps: [{id: one, http: {post: 'http://w/one'}}]
   - id: tell
     emit: {event: told, data: {n: 1}}
+  - id: rest
+    wait: {for: 5s}
+  - id: posted
+    wait: {callback: {timeout: 10s, on_timeout: go_on}}
+  - id: came
+    wait: {for_event: {event: told, match: incoming.n == event.n, timeout: 10s}}
+  - id: may
+    approve:
+      by: [ann]
+      ask: May ${{ event.id }}?
+      timeout: 10s
+      on_timeout: escalate
+      escalate: {by: [bob], timeout: 5s}
+      on_reject: go_on
 on_failure:
   - id: sorry
     http: {post: 'http://w/sorry'}
@@ -88,6 +105,7 @@ struct Life<'a> {
     rows: Vec<Box<str>>,
     now: Time,
     draws: std::slice::Iter<'a, u8>,
+    links: Links,
 }
 
 impl Life<'_> {
@@ -103,6 +121,7 @@ impl Life<'_> {
             now: self.now,
             seed: [3; 16],
             last_row_at: self.now,
+            links: &self.links,
         }
     }
 
@@ -154,7 +173,7 @@ impl Life<'_> {
             .state
             .steps
             .iter()
-            .filter(|(_, step)| matches!(step.phase, semel_engine::state::Phase::Parked { .. }))
+            .filter(|(_, step)| matches!(step.phase, Phase::Parked { .. } | Phase::Requested(_)))
             .map(|(id, _)| Arc::clone(id))
             .collect();
         for step in parked {
@@ -164,6 +183,15 @@ impl Life<'_> {
                 by,
                 note: None,
             }]);
+        }
+        let posted: Arc<str> = "posted".into();
+        match (self.draw(6), self.state.phase(&posted)) {
+            (1, Some(Phase::Waiting { .. })) => self.done(posted, Value::Int(1)),
+            (2, None) => self.commit(&[Happening::CameEarly {
+                step: posted,
+                result: Kept::Is(Value::Int(2)),
+            }]),
+            _ => {}
         }
         if self.draw(30) == 7 {
             self.commit(&[Happening::Cancelled { by: "ada".into() }]);
@@ -224,12 +252,61 @@ impl Life<'_> {
             Move::Unlock { step, .. } | Move::Collect { step } => self.done(step, Value::Null),
             Move::Spawn { step } => self.spawn(step),
             Move::End { .. } => unreachable!("ended before"),
+            Move::Listen { step, until } => {
+                let what = WaitsFor::Event;
+                self.commit(&[Happening::Waits(Box::new(Waits { step, until, what }))]);
+            }
+            Move::Expire { step } | Move::Announce { step } => self.done(step, Value::Null),
+            Move::Request(rounds) => self.request(&rounds),
+            Move::Answer { step } => self.answer(step),
+        }
+    }
+
+    /// Asks; whether it was asked or known is read at once, or after a crash.
+    fn request(&mut self, rounds: &[Asking]) {
+        let round = usize::from(self.draw(2));
+        let asking = &rounds[round];
+        let asked = Happening::Requested(Box::new(Requested {
+            step: Arc::clone(&asking.step),
+            round: asking.round,
+            fence: Fence([4; 16]),
+            scope: asking.effect.scope.as_str().into(),
+            key: asking.effect.key.as_str().into(),
+            until: asking.until,
+            shown: Kept::Is(asking.shown.clone()),
+            hash: asking.hash.clone(),
+        }));
+        self.commit(&[asked]);
+        if self.draw(3) > 0 {
+            self.wait_for_answer(Arc::clone(&asking.step), asking.until);
+        }
+    }
+
+    fn wait_for_answer(&mut self, step: Arc<str>, until: Time) {
+        let what = WaitsFor::Approval;
+        self.commit(&[Happening::Waits(Box::new(Waits { step, until, what }))]);
+    }
+
+    fn answer(&mut self, step: Arc<str>) {
+        let until = self.now.after(Millis(3_000));
+        match self.draw(4) {
+            0 => self.wait_for_answer(step, until),
+            1 => self.commit(&[Happening::GaveUp {
+                step,
+                message: "rejected by ann".into(),
+            }]),
+            _ => self.done(step, Value::Null),
         }
     }
 
     fn spawn(&mut self, step: Arc<str>) {
         if &*step == "tell" {
-            self.done(step, Value::Null);
+            self.commit(&[Happening::Emitted(Box::new(Emitted {
+                step,
+                event: "told".into(),
+                data: Kept::Is(Value::map([("n", Value::Int(1))])),
+                receivers: 0,
+            }))]);
             return;
         }
         let spawned = Spawned {
@@ -353,6 +430,7 @@ proptest! {
         let opening = opening(n);
         let identity = Identity { id: "run_1".into(), key: "k/1".into() };
         let mut life = Life {
+            links: Links::default(),
             flow: &flow,
             identity,
             state: State::opened(opening.clone()),

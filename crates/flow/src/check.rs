@@ -9,9 +9,11 @@
 //! may see, `trace` follows a value to its sources, `keys` judges keys by them.
 
 mod abandoned;
+mod gates;
 mod headers;
 mod index;
 mod keys;
+mod links;
 mod names;
 mod order;
 mod policy;
@@ -21,6 +23,7 @@ mod trace;
 mod types;
 mod visit;
 mod volatile;
+mod waits;
 
 use crate::codes::{C001, C006, C007, C008};
 use crate::diagnostic::{Diagnostic, Level, Span};
@@ -31,6 +34,7 @@ use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
 pub use headers::headers;
+pub use links::hands_out_links;
 pub use secrets::secrets;
 pub use table::{Row, table};
 pub use volatile::mark_volatile;
@@ -50,6 +54,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
         Spot::Expr(expr, used) => {
             found.extend(names::check_names(&tracer, place, expr));
             found.extend(types::check_types(&tracer, expr, used));
+            found.extend(gates::check_shown(&tracer, place, expr, used));
         }
     });
     each_step(flow, &flow.steps, &mut found);
@@ -62,6 +67,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
 fn each_step(flow: &Flow, block: &Block, found: &mut Vec<Diagnostic>) {
     for step in block {
         found.extend(policy::check_step(flow, step));
+        found.extend(waits::check_wait(step));
         for block in blocks(step) {
             each_step(flow, block, found);
         }

@@ -48,6 +48,8 @@ codes! {
     C012 "a step may happen twice"
     C013 "a step is taken for more harmless than it is"
     C014 "a header that cannot be used"
+    C015 "an event that could not be found"
+    C016 "a secret would be shown"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"

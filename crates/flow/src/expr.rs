@@ -106,6 +106,14 @@ impl Expr {
         &self.ast
     }
 
+    /// A part of it as an expression of its own.
+    pub(crate) fn part(&self, part: &Ast) -> Expr {
+        Expr {
+            ast: Arc::new(part.clone()),
+            ..self.clone()
+        }
+    }
+
     /// Its value.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! editors use and for the tables of the documentation. Whoever reads a field asks by its name, and
 //! finds its range here.
 
+mod approve;
 mod email;
 mod exec;
 mod flow;
@@ -13,9 +14,11 @@ mod sql;
 mod ssh;
 mod step;
 mod trigger;
+mod wait;
 
 use semel_ledger::Millis;
 
+pub use approve::{APPROVE, ESCALATE};
 pub use email::{ATTACHMENT, EMAIL};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
@@ -28,6 +31,7 @@ pub use step::{
     UNDO,
 };
 pub use trigger::{EVENT, FETCH, LATEST, SCHEDULE, SYNC, TRIGGERS, WEBHOOK};
+pub use wait::{CALLBACK, FOR_EVENT, WAIT};
 
 /// An object of the file.
 #[derive(Debug)]
@@ -159,6 +163,8 @@ pub enum Is {
     Branches,
     /// The cases of a `switch`.
     Cases,
+    /// Names of people, and `group:NAME`.
+    People,
 }
 
 impl Object {
@@ -208,13 +214,14 @@ impl Is {
             Is::Steps => "a list of steps".to_owned(),
             Is::Branches => "names and lists of steps".to_owned(),
             Is::Cases => "a list of cases".to_owned(),
+            Is::People => "a list of names and `group:NAME`".to_owned(),
         }
     }
 }
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 40] {
+pub fn all() -> [&'static Object; 45] {
     [
         &FLOW,
         &OVERLAP,
@@ -256,6 +263,11 @@ pub fn all() -> [&'static Object; 40] {
         &LOCK,
         &STOP,
         &FAIL,
+        &WAIT,
+        &CALLBACK,
+        &FOR_EVENT,
+        &APPROVE,
+        &ESCALATE,
     ]
 }
 

@@ -9,6 +9,7 @@
 
 mod act;
 mod address;
+mod approve;
 mod control;
 mod ensure;
 mod entry;
@@ -21,6 +22,7 @@ mod step;
 mod text;
 mod timing;
 mod trigger;
+mod wait;
 mod webhook;
 
 pub use text::secret_name;

@@ -3,15 +3,18 @@
 //! Owns the vocabulary of the file and the defaults that follow from it (effect classes, scopes).
 //! Made by lowering YAML; nothing else makes one.
 
+mod approve;
 mod class;
 mod step;
 mod trigger;
+mod wait;
 
 use semel_ledger::Millis;
 
 use crate::diagnostic::Spanned;
 use crate::expr::{Expr, Template};
 
+pub use approve::{Approve, GROUP, OnReject, Round};
 pub use class::is_of_answer;
 pub use step::{
     Act, Action, Branch, Case, Class, Ensure, ForEach, GiveUp, Kind, Lookup, Made, OnUnknown,
@@ -20,6 +23,7 @@ pub use step::{
 pub use trigger::{
     Fetch, Latest, Missed, Preset, Schedule, Secrets, Sync, Timing, Trigger, Verify, Webhook,
 };
+pub use wait::{ForEvent, Heard, INCOMING, Link, OnTimeout, Patience, Wait};
 
 /// Steps in order.
 pub type Block = Vec<Step>;

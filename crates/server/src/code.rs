@@ -105,6 +105,8 @@ codes! {
     OutcomeUnknown = "outcome_unknown", SERVICE_UNAVAILABLE, "It may or may not have been written";
     ShuttingDown = "shutting_down", SERVICE_UNAVAILABLE, "The server is stopping";
     Internal = "internal", INTERNAL_SERVER_ERROR, "A defect in Semel";
+    CallbackAnswered = "callback_answered", CONFLICT, "Another callback came first";
+    CallbackExpired = "callback_expired", GONE, "Nobody waits for this callback any more";
 }
 
 impl Code {

@@ -5,6 +5,7 @@
 //! twice is one release. The invariant: what is refused changed nothing.
 
 use semel_engine::flows::Live;
+use semel_flow::check::hands_out_links;
 use semel_flow::model::Trigger;
 use semel_flow::{Diagnostic, Flow, Level};
 use semel_ledger::{KeyError, Scope};
@@ -13,6 +14,7 @@ use semel_store::{Answer, Change, Store, StoreError};
 
 use crate::app::App;
 use crate::examine::{self, Examined};
+use crate::vault::VaultError;
 
 /// How a deploy is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,6 +116,13 @@ pub enum DeployError {
         #[from]
         source: StoreError,
     },
+    /// Its runs hand out links, and none could be made.
+    #[error("the flow hands out links, and there is no key to sign them with")]
+    Links {
+        /// Why.
+        #[from]
+        source: VaultError,
+    },
 }
 
 /// The name of a text's release.
@@ -152,6 +161,7 @@ pub async fn deploy(
     if !options.draft {
         check_live(app, &flow, options.abandon).await?;
     }
+    ready_links(app, &flow).await?;
     let change = ReleaseChange::Deploy {
         id: release,
         flow: flow.name.it.as_str().into(),
@@ -179,6 +189,7 @@ pub(crate) async fn go_live(
 ) -> Result<DeployStatus, DeployError> {
     let _deploying = app.deploying.lock().await;
     check_live(app, flow, abandon).await?;
+    ready_links(app, flow).await?;
     let live = app.engine.flows().live();
     let was = live.flows.get(flow.name.it.as_str()).map(|live| live.id);
     if was == Some(release) {
@@ -194,6 +205,24 @@ pub(crate) async fn go_live(
     } else {
         Err(DeployError::Raced)
     }
+}
+
+/// Sees to it that this node has the key for the links that runs of live flows hand out.
+pub(crate) async fn ready_live(app: &App) {
+    for live in app.engine.flows().live().flows.values() {
+        if let Err(error) = ready_links(app, &live.flow).await {
+            let flow = live.flow.name.it.as_str();
+            tracing::warn!(flow, %error, "there is no key to sign the links of its runs with");
+        }
+    }
+}
+
+/// Sees to it that there is a key for the links that runs of the flow hand out, if they do.
+pub(crate) async fn ready_links(app: &App, flow: &Flow) -> Result<(), VaultError> {
+    if hands_out_links(flow) {
+        app.vault.ready_links(&app.store).await?;
+    }
+    Ok(())
 }
 
 /// Lets no release of a flow take triggers; gives whether one did.

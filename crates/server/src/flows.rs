@@ -149,6 +149,7 @@ impl From<DeployError> for Problem {
         match error {
             DeployError::Store { source } => source.into(),
             DeployError::Name { source } => source.into(),
+            DeployError::Links { source } => source.into(),
             DeployError::Invalid { .. } => Problem::new(Code::FlowInvalid, detail),
             DeployError::Raced => Problem::new(Code::Busy, detail).retry_after(1),
             DeployError::PathTaken { path, flow } => {

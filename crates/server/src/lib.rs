@@ -16,6 +16,7 @@ mod auth;
 mod blobs;
 mod body;
 mod budget;
+mod callbacks;
 mod claiming;
 mod code;
 mod connection;

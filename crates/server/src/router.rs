@@ -23,8 +23,8 @@ use crate::hooks::receive;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
-    approve, blobs, decide, flows, guard, health, import, inbox, ledger, once, proof, receipts,
-    releases, runs, secrets, settle, tokens, trigger,
+    approve, blobs, callbacks, decide, flows, guard, health, import, inbox, ledger, once, proof,
+    receipts, releases, runs, secrets, settle, tokens, trigger,
 };
 
 /// Who may pass.
@@ -63,7 +63,7 @@ const fn route(access: Access, path: &'static str, methods: &'static [&'static s
 const HOOKS: &str = "/hooks/{*path}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 46] = [
+pub const ROUTES: [Route; 47] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
@@ -114,6 +114,7 @@ pub const ROUTES: [Route; 46] = [
     route(Access::Open, "/readyz", &["get"]),
     route(Access::Open, "/openapi.json", &["get"]),
     route(Access::Open, "/errors/{code}", &["get"]),
+    route(Access::Open, "/callbacks/{token}", &["post"]),
 ];
 
 fn methods(path: &str) -> MethodRouter<Arc<App>> {
@@ -164,6 +165,7 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/openapi.json" => get(health::openapi),
         "/errors/{code}" => get(health::page),
         "/metrics" => get(health::metrics),
+        "/callbacks/{token}" => post(callbacks::receive),
         _ => MethodRouter::new(),
     }
 }

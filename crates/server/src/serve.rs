@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::router::Front;
-use crate::{connection, duties};
+use crate::{connection, deploy, duties};
 
 /// Why a server ended other than by being told to.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +92,9 @@ async fn join(app: &App) -> Result<(), StoreError> {
     // Only PostgreSQL is shared: elsewhere a lock says that every other node is dead.
     let alone = app.store.kind() != "postgres";
     app.engine.recover(alone).await?;
-    app.engine.flows().refresh(&app.store).await.map(drop)
+    app.engine.flows().refresh(&app.store).await?;
+    deploy::ready_live(app).await;
+    Ok(())
 }
 
 async fn leave(store: &Store) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 use semel_ledger::json::Canonical;
 use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Time, Verdict};
 
+use crate::listen::Listen;
 use crate::node::{Membership, NodeChange, NodeState};
 use crate::receipt::{Receipt, ReceiptId};
 use crate::record::Record;
@@ -61,6 +62,22 @@ pub enum Change {
     Release(ReleaseChange),
     /// Move a saved position.
     Cursor(CursorChange),
+    /// A run waits for an event.
+    Listen(Box<Listen>),
+    /// A step of a run waits for its event no more.
+    Hush {
+        /// Which run.
+        run: RunId,
+        /// Which step.
+        step: Box<str>,
+    },
+    /// Tell every open run that listens at a place; those that rest wake.
+    Tell {
+        /// Where.
+        place: [u8; 16],
+        /// What they are told.
+        note: Box<str>,
+    },
 }
 
 impl From<EffectChange> for Change {
@@ -151,6 +168,10 @@ pub enum Answer {
     Released(bool),
     /// To [`Change::Cursor`]: false if it was something else.
     Moved(bool),
+    /// To [`Change::Listen`]: false if there is no such run, or it is over.
+    Listens(bool),
+    /// To [`Change::Tell`]: who was told, in order.
+    Told(Vec<RunId>),
     /// It is written.
     Written,
 }

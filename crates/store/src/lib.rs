@@ -15,6 +15,7 @@ pub mod clock;
 pub mod duty;
 pub mod error;
 pub mod group;
+pub mod listen;
 pub mod lock;
 pub mod memory;
 pub mod node;

@@ -9,6 +9,7 @@
 )]
 
 mod lanes;
+mod listeners;
 mod reads;
 mod releases;
 mod run_reads;
@@ -122,6 +123,12 @@ impl World {
             Change::Cursor(change) => {
                 Answer::Moved(releases::move_cursor(&mut self.cursors, change))
             }
+            Change::Listen(listen) => Answer::Listens(self.runs.listen(*listen)),
+            Change::Hush { run, step } => {
+                self.runs.hush(run, step);
+                Answer::Written
+            }
+            Change::Tell { place, note } => Answer::Told(self.runs.tell(place, &note, now)),
         }
     }
 

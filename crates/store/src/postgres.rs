@@ -26,6 +26,7 @@ mod connect;
 mod effects;
 mod fault;
 mod ground;
+mod listeners;
 mod loader;
 mod migrate;
 mod nodes;

@@ -14,6 +14,7 @@ mod connect;
 mod effects;
 mod failure;
 mod lanes;
+mod listeners;
 mod mail;
 mod migrate;
 mod nodes;

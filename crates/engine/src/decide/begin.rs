@@ -60,6 +60,8 @@ impl Decider<'_, '_> {
             Action::Fail { message } => match self.text(message) {
                 Ok(message) | Err(message) => self.give_up(step, &message),
             },
+            Action::Wait(wait) => self.begin_wait(step, wait),
+            Action::Approve(approve) => self.begin_approve(step, approve),
         }
     }
 

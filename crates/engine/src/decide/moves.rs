@@ -6,6 +6,7 @@ use semel_flow::Value;
 use semel_ledger::{EffectId, Fence, Time};
 use semel_store::run::RunState;
 
+use crate::gate::Asking;
 use crate::journal::Ending;
 use crate::resolve::Call;
 use crate::state::Grant;
@@ -104,6 +105,30 @@ pub enum Move {
         why: String,
         /// Locks it still holds.
         held: Vec<Grant>,
+    },
+    /// Begin to wait for an event, and look for one that came before.
+    Listen {
+        /// Which step.
+        step: Arc<str>,
+        /// Until when at the most.
+        until: Time,
+    },
+    /// Nothing came in time, unless it did at the last moment.
+    Expire {
+        /// Which step.
+        step: Arc<str>,
+    },
+    /// Ask people for leave, unless the ledger knows a yes to one of these: the first round, and the one after it.
+    Request(Vec<Asking>),
+    /// People were asked: the ledger knows what they answered, and after its time silence counts.
+    Answer {
+        /// Which step.
+        step: Arc<str>,
+    },
+    /// Tell those that wait for the event of a step.
+    Announce {
+        /// Which step.
+        step: Arc<str>,
     },
 }
 

@@ -115,6 +115,11 @@ impl Active {
         }
         book.pending.clear();
         book.slots.clear();
+        for answer in &answers {
+            if let Answer::Told(runs) = answer {
+                runs.iter().for_each(|run| inner.mail_came(*run));
+            }
+        }
         Ok(answers)
     }
 

@@ -8,12 +8,13 @@ use std::time::Duration;
 use semel_act::{Answer, Failure, FailureClass, Outcome, Perform, Performing, Task, Trace};
 use semel_engine::journal::{Headers, Origin};
 use semel_engine::start::Incoming;
+use semel_engine::token::{Links, TokenKey};
 use semel_engine::{Engine, Settings};
 use semel_flow::Value;
-use semel_ledger::Fence;
+use semel_ledger::{Fence, Time};
 use semel_store::run::{Loaded, ReleaseChange, ReleaseId, RunId, RunState, StartOutcome};
 use semel_store::store::random_bytes;
-use semel_store::{Change, Location, Options, Store};
+use semel_store::{Change, Location, ManualClock, Options, Store};
 use tokio::sync::Notify;
 
 /// What a destination does when it is called.
@@ -145,11 +146,25 @@ impl Node {
         Node::on(Arc::new(store.expect("a store")), Arc::default(), None).await
     }
 
+    /// A node with an empty store in memory, where time passes only when it is told to.
+    pub(crate) async fn with_clock() -> (Node, Arc<ManualClock>) {
+        let clock = Arc::new(ManualClock::at(Time(1_767_225_600_000)));
+        let options = Options {
+            clock: Some(Arc::clone(&clock) as _),
+            ..Options::default()
+        };
+        let store = Store::open(&Location::Memory, options).await;
+        let node = Node::on(Arc::new(store.expect("a store")), Arc::default(), None).await;
+        (node, clock)
+    }
+
     /// A node on that store; its flight recorder lies in that directory.
     pub(crate) async fn on(store: Arc<Store>, world: Arc<World>, directory: Option<&Path>) -> Node {
         store.join("test").await.expect("joined");
         let settings = Settings {
             directory: directory.map(Path::to_owned),
+            links: Links::new("http://here", Arc::new(TokenKey::new(&[7; 32]))),
+            groups: [("finance".to_owned(), vec!["bob".to_owned()])].into(),
             ..Settings::default()
         };
         let engine = Engine::new(store, Arc::clone(&world) as Arc<dyn Perform>, settings);
@@ -192,6 +207,16 @@ impl Node {
 
     /// Starts a run by an event; `None` if its key had one already.
     pub(crate) async fn start(&self, flow: &str, event: &str) -> Option<RunId> {
+        self.start_by(flow, event, None).await
+    }
+
+    /// The same, by hand of somebody.
+    pub(crate) async fn start_by(
+        &self,
+        flow: &str,
+        event: &str,
+        by: Option<&str>,
+    ) -> Option<RunId> {
         let live = self.engine.flows().live();
         let compiled = live.flows.get(flow).expect("a live flow");
         let store = self.engine.store();
@@ -205,7 +230,7 @@ impl Node {
             raw: None,
             headers: Headers::new(),
             at: store.now(),
-            from: None,
+            from: by.map(Into::into),
             key: None,
             own_key: None,
             begin: false,

@@ -3,6 +3,8 @@
 //! Owns the codes `C001` to `C007` and `C009`. Members of events and answers are not known before
 //! they come; those of `run`, `schedule`, `step`, `failure`, `request` and of steps are.
 
+mod approvals;
+mod callbacks;
 mod member;
 mod reach;
 
@@ -13,11 +15,11 @@ use crate::codes::{C001, C002, C006, C007, C009};
 use crate::diagnostic::{Diagnostic, Span};
 use crate::expr::Expr;
 use crate::expr::ast::{Ast, Node};
-use crate::model::{Flow, Trigger, is_of_answer};
+use crate::model::{Flow, INCOMING, Trigger, is_of_answer};
 use crate::near::nearest;
 
 /// Names that exist somewhere, and where.
-const ELSEWHERE: [(&str, &str); 13] = [
+const ELSEWHERE: [(&str, &str); 16] = [
     ("body", "over an answer: in `result`, `found` and `paging`"),
     (
         "status",
@@ -40,6 +42,9 @@ const ELSEWHERE: [(&str, &str); 13] = [
         "request",
         "in a flow with a `webhook`, everywhere but in `paging`",
     ),
+    ("callbacks", "in steps, once the run has begun"),
+    (INCOMING, "in `match` of `wait`"),
+    ("approvals", "in steps, once the run has begun"),
 ];
 
 /// One expression under scrutiny.
@@ -148,8 +153,10 @@ impl<'f> Names<'_, '_, 'f> {
         }
         match root {
             "steps" => self.steps(members),
+            "callbacks" => self.callbacks(members, span),
             "run" | "schedule" | "step" | "failure" => self.fixed_member(root, members),
             "request" => self.request(members, span),
+            "approvals" => self.approvals(members, span),
             _ => {}
         }
     }
@@ -191,8 +198,8 @@ impl<'f> Names<'_, '_, 'f> {
     /// Whether there is such a name here.
     fn knows(&self, root: &str) -> bool {
         use Sees::{
-            Answer, AnswerOnly, Anything, Cursor, CursorAnswer, Ended, Event, Fetched, OwnResult,
-            Run, Step,
+            Answer, AnswerOnly, Anything, Cursor, CursorAnswer, Ended, Event, Fetched, Incoming,
+            OwnResult, Run, Step,
         };
         let flow = self.tracer.flow;
         let synced = || {
@@ -216,7 +223,11 @@ impl<'f> Names<'_, '_, 'f> {
             "event" | "schedule" => sees != AnswerOnly,
             "request" => sees != AnswerOnly && has_hook(flow),
             "run" => !matches!(sees, Event | AnswerOnly),
-            "steps" => matches!(sees, Run | Step | OwnResult | Ended | Answer | Anything),
+            "steps" | "callbacks" | "approvals" => matches!(
+                sees,
+                Run | Step | OwnResult | Ended | Answer | Anything | Incoming
+            ),
+            INCOMING => sees == Incoming,
             "step" => matches!(sees, Step | OwnResult | Answer | Anything),
             "cursor" => matches!(sees, Cursor | CursorAnswer),
             "failure" => failed || sees == Anything,

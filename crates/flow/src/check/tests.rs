@@ -1,11 +1,13 @@
 //! Flows in, messages out: every word that the check says is a snapshot.
 
 mod flows;
+mod gates;
 mod keys;
 mod policy;
 mod references;
 mod releases;
 mod tables;
+mod waits;
 
 use crate::diagnostic::Level;
 use crate::render::{Style, render};

@@ -209,9 +209,11 @@ impl<'f> Walk<'_, 'f> {
             "request" => self.request(segs, span),
             "run" | "step" => self.run(name, segs, span),
             "schedule" if is_planned(self.tracer.flow) => self.push(Source::Planned, span),
-            "schedule" | "delivery" | "attempt" => {
+            "schedule" | "delivery" | "attempt" | "callbacks" => {
                 self.push(Source::Moment(path::text(name, segs)), span);
             }
+            // A link has the run in it.
+            "approvals" => self.push(Source::Moment(path::text(name, segs)), span),
             "steps" => self.steps(segs, span),
             _ if is_of_answer(self.answer, name) => self.answered(segs, span),
             _ => self.given(name, segs, span),

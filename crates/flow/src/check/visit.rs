@@ -3,7 +3,7 @@
 use super::index::{At, Index};
 use crate::diagnostic::Spanned;
 use crate::expr::{Expr, Template};
-use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger};
+use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger, Wait};
 
 /// Which names there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(super) enum Sees {
     Answer,
     /// The answer alone.
     AnswerOnly,
+    /// A run with its steps, and an event that may be the one it waits for.
+    Incoming,
 }
 
 /// What an expression is for.
@@ -305,6 +307,17 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
                 }
             }
             Action::Fail { message } => self.template(run, message),
+            Action::Wait(Wait::For(_) | Wait::Callback(_)) => {}
+            Action::Wait(Wait::Until(until)) => self.expr(run, until, Use::Value),
+            Action::Wait(Wait::ForEvent(it)) => {
+                self.expr(&run.seeing(Sees::Incoming), &it.matches, Use::Condition);
+            }
+            Action::Approve(approve) => {
+                self.template(run, &approve.ask);
+                if let Some(show) = &approve.show {
+                    self.tree(run, show);
+                }
+            }
         }
     }
 

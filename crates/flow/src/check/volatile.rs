@@ -7,7 +7,7 @@ use super::index::Index;
 use super::trace::{Source, Tracer};
 use super::visit::{Spot, visit};
 use crate::expr::{Expr, Part, Template};
-use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger};
+use crate::model::{Act, Action, Block, Flow, Made, Probe, Step, Tree, Trigger, Wait};
 
 /// Sets [`Expr::volatile`] on every expression that depends on the clock, on randomness, on the run,
 /// the attempt or the delivery, or on what a model said: two requests that differ in nothing else
@@ -121,6 +121,13 @@ impl Mark {
             Action::Lock { steps, .. } => self.block(steps),
             Action::Stop { message } => message.iter_mut().for_each(|it| self.template(it)),
             Action::Fail { message } => self.template(message),
+            Action::Approve(approve) => {
+                self.template(&mut approve.ask);
+                approve.show.iter_mut().for_each(|it| self.tree(it));
+            }
+            Action::Wait(Wait::Until(it)) => self.expr(it),
+            Action::Wait(Wait::ForEvent(it)) => self.expr(&mut it.matches),
+            Action::Wait(Wait::For(_) | Wait::Callback(_)) => {}
         }
         step.result.iter_mut().for_each(|it| self.expr(it));
     }

@@ -2,12 +2,14 @@
 
 use semel_ledger::Millis;
 
+use super::approve::APPROVE;
 use super::email::EMAIL;
 use super::exec::EXEC;
 use super::http::HTTP;
 use super::notify::NOTIFY;
 use super::sql::SQL;
 use super::ssh::SSH;
+use super::wait::WAIT;
 use super::{FLOW, Field, Is, Object, RETRY, duration, field, object, required};
 
 /// What is common to every step.
@@ -68,7 +70,7 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 16] = [
+static KIND_FIELDS: [Field; 18] = [
     field("http", Is::Object(&HTTP), "A request."),
     field("sql", Is::Object(&SQL), "A statement in a database."),
     field("email", Is::Object(&EMAIL), "A mail."),
@@ -131,10 +133,20 @@ static KIND_FIELDS: [Field; 16] = [
         },
         "End the run as failed.",
     ),
+    field(
+        "wait",
+        Is::Object(&WAIT),
+        "Rest until a time, a callback or an event has come.",
+    ),
+    field(
+        "approve",
+        Is::Object(&APPROVE),
+        "Ask people for leave, and wait for their answer.",
+    ),
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 4] = ["kv", "ai", "wait", "approve"];
+pub const NOT_YET: [&str; 2] = ["kv", "ai"];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {

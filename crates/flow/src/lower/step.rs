@@ -135,7 +135,9 @@ impl Lower {
             node: value,
         };
         match name {
+            "approve" => self.approve(entry, slot),
             "ensure" => self.ensure(slot).map(|it| Action::Ensure(Box::new(it))),
+            "wait" => self.wait(slot).map(Action::Wait),
             "for_each" => {
                 let it = self.for_each(entry, slot);
                 it.map(|it| Action::ForEach(Box::new(it)))

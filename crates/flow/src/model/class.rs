@@ -52,7 +52,10 @@ impl Step {
             | Action::Emit { .. }
             | Action::Lock { .. }
             | Action::Stop { .. }
-            | Action::Fail { .. } => Class::Pure,
+            | Action::Fail { .. }
+            | Action::Wait(_)
+            // It asks people, and nothing of the world.
+            | Action::Approve(_) => Class::Pure,
         }
     }
 
@@ -106,7 +109,6 @@ impl Act {
             Kind::Ssh if self.member("status").is_some() => Class::Read,
             // What marks the work on the other side drops repeats for as long as it is there.
             Kind::Ssh if self.is("detach") => Class::Keyed,
-            Kind::Other("wait" | "approve") => Class::Pure,
             Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Other(_) => Class::Guarded,
         }
     }

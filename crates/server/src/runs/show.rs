@@ -189,10 +189,16 @@ fn write_steps(out: &mut Object, story: &Story, compiled: Option<&Compiled>) {
 
 fn phase_name(phase: &Phase) -> &'static str {
     match phase {
-        Phase::Asked(_) | Phase::Resumed | Phase::Entered { .. } | Phase::Returned(_) => "running",
+        Phase::Asked(_)
+        | Phase::Resumed
+        | Phase::Entered { .. }
+        | Phase::Returned(_)
+        | Phase::Emitted(_) => "running",
         Phase::Ready { .. } => "retrying",
         Phase::Lost { .. } | Phase::Probed { .. } => "unknown",
-        Phase::Busy { .. } | Phase::Spawned(_) => "waiting",
+        Phase::Busy { .. } | Phase::Spawned(_) | Phase::Waiting { .. } | Phase::Requested(_) => {
+            "waiting"
+        }
         Phase::Parked { .. } => "parked",
         Phase::Done(_) => "done",
         Phase::Skipped => "skipped",

@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use semel_engine::journal::{Done, Ending, Failed, Happening, How, Opening, Origin, Spawned};
+use semel_engine::journal::{
+    Done, Ending, Failed, Happening, How, Opening, Origin, Requested, Spawned, Waits, WaitsFor,
+};
+use semel_flow::Value;
 use semel_ledger::Time;
 
 use crate::out::Object;
@@ -110,6 +113,19 @@ fn of_step(at: Time, happening: &Happening) -> Entry {
             let text = "the runs that it waited for are over".to_owned();
             Entry::of_step(at, step, "returned", text)
         }
+        Happening::Waits(waits) => Entry {
+            next_at: Some(waits.until),
+            ..Entry::of_step(at, &waits.step, "waits", of_waits(waits))
+        },
+        Happening::CameEarly { step, .. } => {
+            let text = "its callback came before its turn, and is kept".to_owned();
+            Entry::of_step(at, step, "came_early", text)
+        }
+        Happening::Emitted(emitted) => {
+            let (event, count) = (&emitted.event, emitted.receivers);
+            let text = format!("emits {event}: {count} flows receive it");
+            Entry::of_step(at, &emitted.step, "emitted", text)
+        }
         other => of_effect(at, other),
     }
 }
@@ -168,6 +184,7 @@ fn of_effect(at: Time, happening: &Happening) -> Entry {
             let text = format!("resumed by {by}{}", said.unwrap_or_default());
             Entry::of_step(at, step, "resumed", text)
         }
+        Happening::Requested(asked) => of_requested(at, asked),
         // All others are told above.
         _ => Entry::plain(at, "noted", String::new()),
     }
@@ -223,6 +240,9 @@ fn of_done(at: Time, done: &Done) -> Entry {
         How::LookedUp => "the destination has it: done".to_owned(),
         How::Decided => "a person said that it happened".to_owned(),
         How::TakenAsDone => "taken as done, as the file says".to_owned(),
+        How::Arrived => "what it waited for has come".to_owned(),
+        How::Answered(answer) => answer.to_string(),
+        How::TimedOut => "nothing came in time; it goes on, as the file says".to_owned(),
     };
     Entry {
         attempt: done.attempt,
@@ -252,6 +272,30 @@ fn of_spawned(spawned: &Spawned) -> String {
         ..
     } = spawned;
     format!("{begun} of {total} items begun, {reused} of them done before")
+}
+
+fn of_requested(at: Time, asked: &Requested) -> Entry {
+    let shown = asked.shown.value();
+    let question = shown.get("ask").map(Value::shown).unwrap_or_default();
+    let text = match asked.round {
+        1 => format!("asks for leave: {question}"),
+        _ => format!("nobody answered; asks others: {question}"),
+    };
+    Entry {
+        next_at: Some(asked.until),
+        effect: Some((asked.scope.clone(), asked.key.clone())),
+        ..Entry::of_step(at, &asked.step, "requested", text)
+    }
+}
+
+fn of_waits(waits: &Waits) -> String {
+    let until = timestamp::text(waits.until).unwrap_or_default();
+    match waits.what {
+        WaitsFor::Time => format!("waits until {until}"),
+        WaitsFor::Callback => format!("waits for its callback until {until}"),
+        WaitsFor::Event => format!("waits for an event until {until}"),
+        WaitsFor::Approval => format!("waits for an answer until {until}"),
+    }
 }
 
 fn looked_up(found: Option<bool>) -> &'static str {

@@ -11,6 +11,7 @@ mod bad_bodies;
 mod bad_fields;
 mod bad_keys;
 mod bad_runs;
+mod callbacks;
 mod claims;
 mod common;
 mod connection;

@@ -5,6 +5,7 @@ use semel_ledger::{Scope, State, Time};
 use super::Memory;
 use super::runs::{Row, Runs};
 use crate::error::StoreError;
+use crate::listen::Topic;
 use crate::query::Page;
 use crate::run::{Ended, Loaded, Release, ReleaseId, Run, RunFilter, RunId, RunState};
 
@@ -92,6 +93,10 @@ impl Memory {
             .collect();
         live.sort_by(|a, b| a.flow.cmp(&b.flow));
         Ok(live)
+    }
+
+    pub(crate) async fn topics(&self) -> Result<Vec<Topic>, StoreError> {
+        Ok(self.world().runs.listeners.topics.iter().cloned().collect())
     }
 
     pub(crate) async fn live_revision(&self) -> Result<i64, StoreError> {

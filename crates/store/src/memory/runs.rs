@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use semel_ledger::Time;
 
 use super::World;
+use super::listeners::Listeners;
 use crate::blob::BlobRef;
 use crate::node::Membership;
 use crate::run::{
@@ -25,6 +26,7 @@ pub(super) struct Runs {
     pub(super) blobs: BTreeSet<(RunId, [u8; 32])>,
     /// The newest version of each thing that was applied.
     pub(super) latest: HashMap<[u8; 16], i64>,
+    pub(super) listeners: Listeners,
 }
 
 /// One run.
@@ -284,6 +286,7 @@ impl Runs {
             self.rows.remove(id);
             self.journal.retain(|(of, _), _| of != id);
             self.blobs.retain(|(of, _)| of != id);
+            self.listeners.places.retain(|(of, _), _| of != id);
             self.drop_mail(*id, i64::MAX);
             count += 1;
         }

@@ -12,10 +12,11 @@ use crate::clock::Clock;
 use crate::error::OpenError;
 
 /// Every migration, oldest first; its place is its number.
-const MIGRATIONS: [(&str, &str); 3] = [
+const MIGRATIONS: [(&str, &str); 4] = [
     ("ledger", include_str!("migrations/0001_ledger.sql")),
     ("runs", include_str!("migrations/0002_runs.sql")),
     ("secrets", include_str!("migrations/0003_secrets.sql")),
+    ("listeners", include_str!("migrations/0005_listeners.sql")),
 ];
 
 /// The newest schema that is known.

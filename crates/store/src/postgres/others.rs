@@ -11,7 +11,7 @@ use super::ask::{By, Other};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::writer::Line;
-use super::{advance, nodes, releases, runs, secrets};
+use super::{advance, listeners, nodes, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::run::{Advance, RunId};
 
@@ -92,6 +92,14 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
         }
         Change::Token(change) => {
             Answer::Token(nodes::change_token(&line.session, change, now).await?)
+        }
+        Change::Listen(listen) => Answer::Listens(listeners::listen(line, listen).await?),
+        Change::Hush { run, step } => {
+            listeners::hush(line, *run, step).await?;
+            Answer::Written
+        }
+        Change::Tell { place, note } => {
+            Answer::Told(listeners::tell(line, *place, note, now).await?)
         }
         Change::Effect(_)
         | Change::Blob(_)

@@ -88,4 +88,15 @@ statements! {
     forget_journal = "DELETE FROM journal WHERE run = ANY($1)";
     forget_mail = "DELETE FROM mail WHERE run = ANY($1)";
     forget_blobs = "DELETE FROM run_blobs WHERE run = ANY($1)";
+    forget_listeners = "DELETE FROM listeners WHERE run = ANY($1)";
+    listen = "INSERT INTO listeners (run, step, place) \
+              SELECT id, $2::text, $3::bytea FROM runs WHERE id = $1 AND state < 6 \
+              ON CONFLICT (run, step) DO UPDATE SET place = excluded.place";
+    /// Hardly ever new; two writers must not wait for each other if it is not.
+    topic = "INSERT INTO topics (source, path) SELECT $1::text, $2::text \
+             WHERE NOT EXISTS (SELECT FROM topics WHERE source = $1 AND path = $2) \
+             ON CONFLICT DO NOTHING";
+    hush = "DELETE FROM listeners WHERE run = $1 AND step = $2";
+    listening = "SELECT DISTINCT l.run FROM listeners l JOIN runs r ON r.id = l.run AND r.state < 6 \
+                 WHERE l.place = ANY($1) ORDER BY l.run";
 }

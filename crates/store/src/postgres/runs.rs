@@ -8,6 +8,7 @@ use tokio_postgres::types::ToSql;
 
 use super::ask::Other;
 use super::columns::text;
+use super::listeners;
 use super::pipeline::Pipeline;
 use super::writer::Line;
 use crate::change::Change;
@@ -16,7 +17,9 @@ use crate::run::{Next, RunId};
 
 /// Holds every run that `others` are about until the commit, as far as it is known which those are.
 pub(super) async fn hold(line: &Line, others: &[Other<'_>]) -> Result<(), Error> {
+    let told = listeners::told(line, others).await?;
     let (mut runs, mut telling) = (BTreeSet::new(), Vec::new());
+    runs.extend(told.iter().map(|run| run.0.as_slice()));
     for other in others {
         match other.change {
             Change::Mail { run, .. } => {
@@ -121,6 +124,7 @@ pub(super) async fn forget(line: &Line, runs: &[RunId], until: Time) -> Result<u
         pipe.execute(&line.runs.forget_journal, vec![&gone]);
         pipe.execute(&line.runs.forget_mail, vec![&gone]);
         pipe.execute(&line.runs.forget_blobs, vec![&gone]);
+        pipe.execute(&line.runs.forget_listeners, vec![&gone]);
         pipe.run().await?;
     }
     Ok(gone.len())

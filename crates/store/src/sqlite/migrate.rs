@@ -8,10 +8,11 @@ use crate::error::OpenError;
 /// `SEML`, so that `file` and other tools can tell whose database it is.
 const APPLICATION: i64 = 0x5345_4D4C;
 
-const MIGRATIONS: [(i64, &str); 3] = [
+const MIGRATIONS: [(i64, &str); 4] = [
     (1, include_str!("migrations/0001_ledger.sql")),
     (2, include_str!("migrations/0002_runs.sql")),
     (3, include_str!("migrations/0003_secrets.sql")),
+    (5, include_str!("migrations/0005_listeners.sql")),
 ];
 
 /// The newest schema that this version knows.

@@ -5,8 +5,9 @@ use semel_ledger::{Key, Scope, Time};
 
 use super::conditions::run_conditions;
 use super::row::{broken, numbered};
-use super::{Sqlite, releases};
+use super::{Sqlite, listeners, releases};
 use crate::error::StoreError;
+use crate::listen::Topic;
 use crate::query::Page;
 use crate::run::{
     Ended, JournalRow, Loaded, Mail, Place, Release, ReleaseId, Run, RunFilter, RunId, RunState,
@@ -112,6 +113,11 @@ impl Sqlite {
 
     pub(crate) async fn live(&self) -> Result<Vec<Release>, StoreError> {
         self.ask_at_length(releases::live).await
+    }
+
+    #[expect(clippy::unused_async, reason = "all backends have the same methods")]
+    pub(crate) async fn topics(&self) -> Result<Vec<Topic>, StoreError> {
+        self.readers.ask(false, listeners::topics)
     }
 
     #[expect(clippy::unused_async, reason = "all backends have the same methods")]

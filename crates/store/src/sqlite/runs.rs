@@ -251,6 +251,7 @@ pub(super) fn forget(
             "DELETE FROM journal WHERE run = ?",
             "DELETE FROM mail WHERE run = ?",
             "DELETE FROM run_blobs WHERE run = ?",
+            "DELETE FROM listeners WHERE run = ?",
         ] {
             connection.prepare_cached(table)?.execute([run.0])?;
         }

@@ -11,7 +11,7 @@ use super::effects::{Batch, Statements};
 use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
-use super::{Ask, blobs, mail, nodes, receipts, releases, runs, secrets};
+use super::{Ask, blobs, listeners, mail, nodes, receipts, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
@@ -222,5 +222,13 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         Change::Forget { runs, until } => Answer::Counted(runs::forget(connection, &runs, until)?),
         Change::Release(change) => Answer::Released(releases::change(connection, &change, now)?),
         Change::Cursor(change) => Answer::Moved(releases::move_cursor(connection, &change)?),
+        Change::Listen(listen) => Answer::Listens(listeners::listen(connection, &listen)?),
+        Change::Hush { run, step } => {
+            listeners::hush(connection, run, &step)?;
+            Answer::Written
+        }
+        Change::Tell { place, note } => {
+            Answer::Told(listeners::tell(connection, place, &note, now)?)
+        }
     })
 }

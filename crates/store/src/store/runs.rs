@@ -7,6 +7,7 @@ use semel_ledger::{Command, Scope, Time};
 use super::{Backend, Store, random_bytes};
 use crate::change::{Answer, Change, EffectChange};
 use crate::error::StoreError;
+use crate::listen::Topic;
 use crate::query::{MAX_PAGE, Page};
 use crate::run::{
     Ended, Loaded, Release, ReleaseId, Run, RunFilter, RunId, RunState, Start, StartOutcome,
@@ -177,6 +178,14 @@ impl Store {
     /// [`StoreError`] if the store could not.
     pub async fn live_revision(&self) -> Result<i64, StoreError> {
         backend!(self, live_revision())
+    }
+
+    /// Everything that is listened for, or was, in order.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the store could not.
+    pub async fn topics(&self) -> Result<Vec<Topic>, StoreError> {
+        backend!(self, topics())
     }
 
     /// A saved position.

@@ -33,6 +33,7 @@ mod cursors;
 mod decide;
 mod differential;
 mod lanes;
+mod listeners;
 mod lists;
 mod mail;
 mod nodes;

@@ -12,7 +12,7 @@ use super::{Became, what_became};
 use crate::decide::{KEPT_SECRET, names};
 use crate::engine::{Inner, fence};
 use crate::flows::Compiled;
-use crate::journal::{self, Done, Happening, Headers, Kept, Origin, Spawned, Within};
+use crate::journal::{self, Done, Emitted, Happening, Headers, Kept, Origin, Spawned, Within};
 use crate::load::{self, LoadError};
 use crate::places;
 use crate::start::{Incoming, started_run};
@@ -64,7 +64,7 @@ impl Active {
             }
         };
         start.run.parent = Some(self.id);
-        start.run.opening = within(&start.run.opening, &name);
+        start.run.opening = within(&start.run.opening, &name, self.maker());
         self.journal.changes.push(Change::Start(Box::new(start)));
         let before = self.journal.changes.len() - 1;
         let spawned = |run: RunId, waits| Spawned {
@@ -137,7 +137,8 @@ impl Active {
         }
     }
 
-    /// An event for other flows: it exists if and only if the step is recorded done.
+    /// An event for other flows: it exists if and only if the step is recorded as emitted. Those who wait for it
+    /// are told after that.
     pub(super) async fn emit(
         &mut self,
         inner: &Arc<Inner>,
@@ -178,16 +179,18 @@ impl Active {
                 }
             }
         }
-        let count = i64::try_from(receivers.len()).unwrap_or(i64::MAX);
+        let count = receivers.len() as u64;
         let starts = receivers
             .into_iter()
             .map(|start| Change::Start(Box::new(start)));
         self.journal.changes.extend(starts);
-        let result = Value::map([("receivers", Value::Int(count))]);
-        self.note(Happening::Done(Box::new(Done::plain(
-            name,
-            Kept::Is(result),
-        ))));
+        let data = Kept::new(value, &mut self.journal.contents);
+        self.note(Happening::Emitted(Box::new(Emitted {
+            step: name,
+            event: event.into(),
+            data,
+            receivers: count,
+        })));
         self.flush(inner).await?;
         for compiled in live.receivers(event) {
             inner.has_started(&compiled.flow);
@@ -249,13 +252,14 @@ impl Active {
 }
 
 /// A called run's opening with the step that waits for it.
-fn within(opening: &str, step: &Arc<str>) -> Box<str> {
+fn within(opening: &str, step: &Arc<str>, maker: Option<&str>) -> Box<str> {
     let mut happenings = journal::read(0, opening).unwrap_or_default();
     if let Some(Happening::Opened(opening)) = happenings.first_mut() {
         opening.within = Some(Within {
             step: Arc::clone(step),
             fence: None,
             index: None,
+            maker: maker.map(Into::into),
         });
     }
     journal::write(&happenings)

@@ -66,7 +66,7 @@ fn the_table_says_who_guards_what() {
 #[test]
 fn what_depends_on_the_moment_is_marked() {
     let mut flow = flow(
-        "name: f\non: manual\nlet: {stamp: now()}\nsteps:\n  - {id: made, set: {at: \"${{ stamp }}\", fixed: \"${{ event.x }}\"}}\n  - id: send\n    http:\n      post: https://a.example\n      json:\n        clock: ${{ now() }}\n        named: ${{ stamp }}\n        step: at ${{ steps.made.result.at }}\n        run: ${{ run.id }}\n        random: ${{ uuid() }}\n        fixed: ${{ steps.made.result.fixed }}\n        event: ${{ event.x }}\n        key: ${{ step.key }}${{ run.key }}\n",
+        "name: f\non: manual\nlet: {stamp: now()}\nsteps:\n  - {id: made, set: {at: \"${{ stamp }}\", fixed: \"${{ event.x }}\"}}\n  - id: send\n    http:\n      post: https://a.example\n      json:\n        clock: ${{ now() }}\n        named: ${{ stamp }}\n        step: at ${{ steps.made.result.at }}\n        run: ${{ run.id }}\n        link: ${{ callbacks.back }}\n        random: ${{ uuid() }}\n        fixed: ${{ steps.made.result.fixed }}\n        event: ${{ event.x }}\n        key: ${{ step.key }}${{ run.key }}\n  - {id: back, wait: {callback: {timeout: 1h}}}\n",
     );
     mark_volatile(&mut flow);
     let Action::Act(act) = &flow.steps[1].action else {
@@ -83,5 +83,5 @@ fn what_depends_on_the_moment_is_marked() {
         })
         .map(|(name, _)| name.it.as_str())
         .collect();
-    assert_eq!(marked, ["clock", "named", "step", "run", "random"]);
+    assert_eq!(marked, ["clock", "named", "step", "run", "link", "random"]);
 }

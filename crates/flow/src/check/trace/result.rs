@@ -123,7 +123,11 @@ impl<'f> Walk<'_, 'f> {
                         self.tree(tree, rest.get(1..).unwrap_or_default());
                     }
                 }
-                Action::ForEach(_) | Action::Call { .. } | Action::Emit { .. } => {
+                Action::ForEach(_)
+                | Action::Call { .. }
+                | Action::Emit { .. }
+                | Action::Wait(_)
+                | Action::Approve(_) => {
                     self.push(answer_of(step), step.id.span);
                 }
                 // They have no result unless they say which.
