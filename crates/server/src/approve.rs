@@ -91,8 +91,8 @@ fn elsewhere(found: &Found) -> Response {
 /// The page to whoever only looks.
 async fn looked_at(app: &App, item: &Item, person: &Person) -> Result<Response, Problem> {
     let request = item.request.as_ref();
-    if let Some(why) = request.and_then(|it| it.bars(&person.name, &app.settings.groups)) {
-        return Err(refuse::not_allowed(item, &why, &app.settings.groups));
+    if let Some(why) = request.and_then(|it| it.bars(&person.name, app.links())) {
+        return Err(refuse::not_allowed(item, &why, app.links()));
     }
     let whole = Whole::load(app, item).await?;
     let banner = Banner::standing(item, &whole, person);

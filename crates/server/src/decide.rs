@@ -89,7 +89,7 @@ async fn not_a_request(app: &App, effect: &EffectId) -> Result<(), Problem> {
     }
     let item = Item::of(app, record).await?;
     let why = "this is a request for leave: only those whom it names may answer it";
-    let problem = refuse::not_allowed(&item, why, &app.settings.groups);
+    let problem = refuse::not_allowed(&item, why, app.links());
     Err(problem.fix(&format!("POST /v1/inbox/{}/decide", item.id())))
 }
 

@@ -75,13 +75,13 @@ pub(crate) enum Outcome {
 
 /// Says it. The item is as its author saw it: `hash` was compared before.
 pub(crate) async fn answer(app: &App, item: &Item, said: &Said) -> Result<Outcome, Problem> {
-    let groups = &app.settings.groups;
+    let links = app.links();
     let barred = item
         .request
         .as_ref()
-        .and_then(|request| request.bars(&said.person.name, groups));
+        .and_then(|request| request.bars(&said.person.name, links));
     if let Some(why) = barred {
-        return Err(refuse::not_allowed(item, &why, groups));
+        return Err(refuse::not_allowed(item, &why, links));
     }
     if !item.is_open() {
         return late(app, item, said).await;

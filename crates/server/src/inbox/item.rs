@@ -169,6 +169,9 @@ impl Item {
             (Decision::Failed, Some("timeout")) => {
                 Some("nobody decided in time, and it was taken as rejected")
             }
+            (Decision::Resend, Some("timeout")) => {
+                Some("nobody decided in time, and others were asked")
+            }
             (Decision::Resend, _) => Some("the run that asked took it back"),
             _ => None,
         }

@@ -130,7 +130,7 @@ impl Whole {
         let request = item.request.as_ref();
         out.raw("show", request.map_or("null", |request| request.show.get()));
         match request {
-            Some(request) => out.texts("may", request.persons(&app.settings.groups)),
+            Some(request) => out.texts("may", request.persons(app.links())),
             None => out.raw("may", "null"),
         };
         match winner(&self.turns, None).filter(|_| !item.is_open()) {
