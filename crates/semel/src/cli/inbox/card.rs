@@ -267,29 +267,32 @@ fn excerpt(text: &str) -> String {
 /// A value, a line for each member, with every digit of its numbers.
 fn tree(text: &str, depth: usize) {
     let pad = " ".repeat(2 + 2 * depth);
-    let line = |name: &str, value: &RawValue| {
-        let name = Paint::stdout().on(Tone::Dim, &shown(name));
-        match value.get().as_bytes().first() {
-            Some(b'{' | b'[') if value.get().len() > 2 => {
-                print_line(&format!("{pad}{name}"));
-                tree(value.get(), depth + 1);
-            }
-            _ => {
-                let value = scalar(value.get()).replace('\n', &format!("\n{pad}  "));
-                print_line(&format!("{pad}{name}  {value}"));
-            }
+    let members: Vec<(String, Box<RawValue>)> = match text.as_bytes().first() {
+        Some(b'{') => {
+            let members: BTreeMap<_, _> = serde_json::from_str(text).unwrap_or_default();
+            members.into_iter().collect()
         }
+        Some(b'[') => {
+            let items: Vec<_> = serde_json::from_str(text).unwrap_or_default();
+            let numbered = (1..).zip(items);
+            numbered.map(|(n, item)| (format!("{n}."), item)).collect()
+        }
+        _ => return print_line(&format!("{pad}{}", scalar(text))),
     };
-    if let Ok(members) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text) {
-        for (name, value) in &members {
-            line(name, value);
+    let width = members.iter().map(|(name, _)| shown(name).chars().count());
+    let width = width.max().unwrap_or_default();
+    for (name, value) in &members {
+        let (name, value) = (shown(name), value.get());
+        if value.starts_with(['{', '[']) && value.len() > 2 {
+            let name = Paint::stdout().on(Tone::Dim, &name);
+            print_line(&format!("{pad}{name}"));
+            tree(value, depth + 1);
+        } else {
+            let name = Paint::stdout().on(Tone::Dim, &format!("{name:<width$}"));
+            let under = format!("\n{pad}{:width$}  ", "");
+            let value = scalar(value).replace('\n', &under);
+            print_line(&format!("{pad}{name}  {value}"));
         }
-    } else if let Ok(items) = serde_json::from_str::<Vec<Box<RawValue>>>(text) {
-        for (index, value) in items.iter().enumerate() {
-            line(&format!("{}.", index + 1), value);
-        }
-    } else {
-        print_line(&format!("{pad}{}", scalar(text)));
     }
 }
 
