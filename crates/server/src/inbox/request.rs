@@ -84,6 +84,8 @@ impl Request {
 
 #[cfg(test)]
 mod tests {
+    use semel_engine::token::Groups;
+
     use super::*;
 
     fn request(by: &[&str], maker: Option<&str>, allow_maker: bool) -> Request {
@@ -98,8 +100,8 @@ mod tests {
 
     #[test]
     fn persons_groups_and_makers_are_told_apart() {
-        let groups = [("finance".to_owned(), vec!["ann".into(), "bob".into()])];
-        let links = Links::default().with_groups(groups.into());
+        let groups: Groups = [("finance".to_owned(), vec!["ann".into(), "bob".into()])].into();
+        let links = Links::default().with_groups(groups);
         let both = request(&["group:finance", "eve", "group:gone"], Some("bob"), false);
         for (person, barred) in [
             ("ann", None),
