@@ -126,6 +126,11 @@ impl App {
         }))
     }
 
+    /// How links to runs are made and read, and who is in which group.
+    pub(crate) fn links(&self) -> &Links {
+        &self.engine.settings().links
+    }
+
     /// The store underneath.
     #[must_use]
     pub fn store(&self) -> &Arc<Store> {

@@ -15,7 +15,7 @@ mod tree;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, Uri};
+use axum::http::Uri;
 use axum::response::Response;
 
 use crate::app::App;
@@ -91,16 +91,12 @@ fn elsewhere(found: &Found) -> Response {
 /// The page to whoever only looks.
 async fn looked_at(app: &App, item: &Item, person: &Person) -> Result<Response, Problem> {
     let request = item.request.as_ref();
-    if let Some(why) = request.and_then(|it| it.bars(&person.name, &app.settings.groups)) {
-        return Err(refuse::not_allowed(item, &why, &app.settings.groups));
+    if let Some(why) = request.and_then(|it| it.bars(&person.name, app.links())) {
+        return Err(refuse::not_allowed(item, &why, app.links()));
     }
     let whole = Whole::load(app, item).await?;
     let banner = Banner::standing(item, &whole, person);
-    let status = match whole.state(item) {
-        "over" => StatusCode::GONE,
-        _ => StatusCode::OK,
-    };
-    Ok(request_page(status, item, &whole, person, &banner))
+    Ok(request_page(item, &whole, person, &banner))
 }
 
 /// The page after a decision, or after one that does not count.
@@ -113,7 +109,7 @@ async fn shown_with(
     match outcome {
         Ok(banner) => {
             let whole = Whole::load(app, item).await?;
-            Ok(request_page(StatusCode::OK, item, &whole, person, &banner))
+            Ok(request_page(item, &whole, person, &banner))
         }
         Err(problem) => Ok(failed(problem, Some(item))),
     }

@@ -89,7 +89,7 @@ async fn not_a_request(app: &App, effect: &EffectId) -> Result<(), Problem> {
     }
     let item = Item::of(app, record).await?;
     let why = "this is a request for leave: only those whom it names may answer it";
-    let problem = refuse::not_allowed(&item, why, &app.settings.groups);
+    let problem = refuse::not_allowed(&item, why, app.links());
     Err(problem.fix(&format!("POST /v1/inbox/{}/decide", item.id())))
 }
 
@@ -128,18 +128,22 @@ impl Saying {
             command,
             content,
         };
-        let answered = step(app, change, &resume).await?;
+        let (answered, told) = step(app, change, &resume).await?;
         if answered.verdict == (Verdict::Decided { again: false }) {
             app.metrics.decided(decision);
-            tell_refused(app, &effect, &resume).await;
+            tell_refused(app, &effect, &resume, told).await;
         }
         Ok(answered)
     }
 }
 
 /// Writes a decision. If a run waits for it, the run is told in the same commit: a decision that is
-/// on record never leaves its run parked.
-async fn step(app: &App, change: EffectChange, resume: &Note) -> Result<Answered, Problem> {
+/// on record never leaves its run parked. Gives the run that was told, too.
+async fn step(
+    app: &App,
+    change: EffectChange,
+    resume: &Note,
+) -> Result<(Answered, Option<RunId>), Problem> {
     let record = app.store.load(&change.effect).await?;
     let open = |record: &Record| {
         let state = record.state_at(app.store.now());
@@ -148,12 +152,12 @@ async fn step(app: &App, change: EffectChange, resume: &Note) -> Result<Answered
     let waiting = record.filter(open);
     let run = waiting.and_then(|record| record.by.as_deref().and_then(RunId::parse));
     let (Some(run), Some(mail)) = (run, run.and_then(|run| mail(run, resume))) else {
-        return Ok(app.store.step(change).await?);
+        return Ok((app.store.step(change).await?, None));
     };
     let answers = app.store.commit(vec![change.into(), mail]).await?;
     app.engine.mail_came(run);
     match answers.into_iter().next() {
-        Some(Answer::Effect(answered)) => Ok(*answered),
+        Some(Answer::Effect(answered)) => Ok((*answered, Some(run))),
         _ => Err(StoreError::Closed.into()),
     }
 }
@@ -163,27 +167,28 @@ fn mail(run: RunId, note: &Note) -> Option<Change> {
     Some(Change::Mail { run, note })
 }
 
-/// Runs that were refused while it was open wait, too; their receipts name them. The decision
+/// Runs that were refused while it was open wait, too; their receipts name them, and `told` knows. The decision
 /// stands whether they can be told or not: whoever looks at them can resume them.
-async fn tell_refused(app: &App, effect: &EffectId, resume: &Note) {
+async fn tell_refused(app: &App, effect: &EffectId, resume: &Note, told: Option<RunId>) {
     let filter = ReceiptFilter {
         effect: Some(effect.hash()),
         verdict: Some(Verdict::Unknown),
         limit: REFUSED,
         ..ReceiptFilter::default()
     };
-    let told = async {
+    let telling = async {
         app.store.write_receipts().await?;
         let receipts = app.store.receipts(&filter).await?.items;
         let runs = receipts
             .iter()
-            .filter_map(|receipt| receipt.by.as_deref().and_then(RunId::parse));
+            .filter_map(|receipt| receipt.by.as_deref().and_then(RunId::parse))
+            .filter(|run| Some(*run) != told);
         for run in runs.collect::<BTreeSet<RunId>>() {
             app.engine.tell(run, resume).await?;
         }
         Ok::<(), StoreError>(())
     };
-    if let Err(error) = told.await {
+    if let Err(error) = telling.await {
         tracing::warn!(%error, "runs that wait for a decision were not told");
     }
 }

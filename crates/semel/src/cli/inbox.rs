@@ -6,6 +6,7 @@ mod link;
 mod ls;
 mod many;
 mod show;
+mod tree;
 
 use clap::{Args, Subcommand};
 

@@ -24,13 +24,12 @@ pub(super) enum Found {
 
 /// Follows a link.
 pub(super) async fn find(app: &App, text: &str) -> Result<Found, Problem> {
-    let links = &app.engine.settings().links;
     let Some(Token {
         run,
         step,
         person: Some(person),
         ..
-    }) = links.read(text, Purpose::Approve)
+    }) = app.links().read(text, Purpose::Approve)
     else {
         return Ok(Found::Nowhere);
     };

@@ -37,6 +37,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 /// What stands above a request.
 #[derive(Debug)]
 pub(super) struct Banner {
+    status: StatusCode,
     good: Option<bool>,
     text: String,
     /// Whether this person can still decide.
@@ -46,7 +47,8 @@ pub(super) struct Banner {
 impl Banner {
     /// How it stands, to whoever looks.
     pub(super) fn standing(item: &Item, whole: &Whole, person: &Person) -> Banner {
-        let said = |text: String| Banner {
+        let said = |status: StatusCode, text: String| Banner {
+            status,
             good: None,
             text,
             asks: false,
@@ -54,19 +56,19 @@ impl Banner {
         let own = whole.votes.iter().find(|vote| vote.by == person.name);
         let decided = winner(&whole.turns, None).filter(|_| !item.is_open());
         match (&whole.over, decided, own) {
-            (Some(why), ..) => said(format!(
-                "This is over: {why}. Nothing can be decided any more."
-            )),
+            (Some(why), ..) => {
+                let text = format!("This is over: {why}. Nothing can be decided any more.");
+                said(StatusCode::GONE, text)
+            }
             (None, Some(winner), _) => Banner::decided(item, &winner, ""),
-            (None, None, Some(vote)) => said(format!(
-                "You approved this on {}. {}",
-                time(vote.at),
-                left(whole, item.request.as_ref())
-            )),
+            (None, None, Some(vote)) => {
+                let left = left(whole, item.request.as_ref());
+                let text = format!("You approved this on {}. {left}", time(vote.at));
+                said(StatusCode::OK, text)
+            }
             (None, None, None) => Banner {
-                good: None,
-                text: String::new(),
                 asks: true,
+                ..said(StatusCode::OK, String::new())
             },
         }
     }
@@ -83,11 +85,13 @@ impl Banner {
                 Banner::decided(item, winner, before)
             }
             Outcome::Voted { left, again } => {
-                let before = match again {
-                    true => "Your approval was recorded already.",
-                    false => "Your approval is recorded.",
+                let before = if *again {
+                    "Your approval was recorded already."
+                } else {
+                    "Your approval is recorded."
                 };
                 Banner {
+                    status: StatusCode::OK,
                     good: Some(true),
                     text: format!("{before} {left} more needed."),
                     asks: false,
@@ -106,6 +110,7 @@ impl Banner {
         let note = winner.note.as_deref();
         let note = note.map(|note| format!("\n“{note}”")).unwrap_or_default();
         Banner {
+            status: StatusCode::OK,
             good: Some(done == "Approved"),
             text: format!("{before}{done} by {by} on {}.{note}", time(winner.at)),
             asks: false,
@@ -130,7 +135,6 @@ fn time(time: Time) -> String {
 
 /// A request, with buttons if this person can decide it.
 pub(super) fn request_page(
-    status: StatusCode,
     item: &Item,
     whole: &Whole,
     person: &Person,
@@ -150,7 +154,7 @@ pub(super) fn request_page(
             form(&mut html, item, person);
         }
     }
-    respond(status, "A request", html)
+    respond(banner.status, "A request", html)
 }
 
 fn write_banner(html: &mut Html, good: Option<bool>, text: &str) {

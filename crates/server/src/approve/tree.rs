@@ -24,10 +24,11 @@ fn at_depth(html: &mut Html, value: &RawValue, depth: usize) {
         Some(b'[') => list(html, text, depth),
         Some(b'"') => {
             let text: String = serde_json::from_str(text).unwrap_or_default();
-            match text.is_empty() {
-                true => html.markup("<i>empty text</i>"),
-                false => html.text(&text),
-            };
+            if text.is_empty() {
+                html.markup("<i>empty text</i>");
+            } else {
+                html.text(&text);
+            }
         }
         Some(b'n') => {
             html.markup("<i>nothing</i>");

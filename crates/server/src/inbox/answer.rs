@@ -75,13 +75,13 @@ pub(crate) enum Outcome {
 
 /// Says it. The item is as its author saw it: `hash` was compared before.
 pub(crate) async fn answer(app: &App, item: &Item, said: &Said) -> Result<Outcome, Problem> {
-    let groups = &app.settings.groups;
+    let links = app.links();
     let barred = item
         .request
         .as_ref()
-        .and_then(|request| request.bars(&said.person.name, groups));
+        .and_then(|request| request.bars(&said.person.name, links));
     if let Some(why) = barred {
-        return Err(refuse::not_allowed(item, &why, groups));
+        return Err(refuse::not_allowed(item, &why, links));
     }
     if !item.is_open() {
         return late(app, item, said).await;
@@ -125,9 +125,8 @@ async fn approve(
             let result = serde_json::json!({"approved": true, "by": by, "note": said.note});
             return decide(app, item, said, Some(result.to_string().into())).await;
         }
-        let (person, note) = (&said.person, said.note.as_deref());
         // Whoever was faster is seen at the next look; slots only fill, so this ends.
-        if votes::vote(app, item, count + 1, person, note).await? {
+        if votes::vote(app, item, count + 1, said).await? {
             return after_vote(app, item, said, request.needed - count - 1).await;
         }
     }

@@ -47,10 +47,9 @@ pub(crate) struct Winner {
 impl Item {
     /// What an effect in review belongs to.
     pub(crate) async fn of(app: &App, record: Record) -> Result<Item, Problem> {
-        let store = &app.store;
-        if let Some(request) = Request::of(store, &record).await? {
+        if let Some(request) = Request::of(&app.store, &record).await? {
             let run = match request.run() {
-                Some(run) => store.run(run).await?,
+                Some(run) => app.store.run(run).await?,
                 None => None,
             };
             return Ok(Item {
@@ -62,7 +61,7 @@ impl Item {
             });
         }
         let story = match run_of(record.by.as_deref()) {
-            Some(run) => readable(Story::load(store, run).await)?,
+            Some(run) => readable(Story::load(&app.store, run).await)?,
             None => None,
         };
         let touched = story.as_ref().map(Story::effects).unwrap_or_default();
@@ -134,14 +133,12 @@ impl Item {
 
     /// What a person confirms: of a request, what is shown; of a lost answer, which attempt.
     pub(crate) fn hash(&self) -> String {
-        match (&self.request, self.record.entry.fingerprint) {
-            (Some(_), Some(shown)) => hex(&shown.0),
-            _ => {
-                let attempt = self.record.entry.attempt.to_string();
-                let of = [Some(self.id()), Some(attempt)];
-                hex(&Digest::of_decision(of.iter().map(Option::as_deref)).0)
-            }
+        let entry = &self.record.entry;
+        if let (Some(_), Some(shown)) = (&self.request, entry.fingerprint) {
+            return hex(&shown.0);
         }
+        let (id, attempt) = (self.id(), entry.attempt.to_string());
+        hex(&Digest::of_decision([Some(id.as_str()), Some(attempt.as_str())]).0)
     }
 
     /// Why a request is over although nobody decided it, if so.
@@ -171,6 +168,9 @@ impl Item {
             }
             (Decision::Failed, Some("timeout")) => {
                 Some("nobody decided in time, and it was taken as rejected")
+            }
+            (Decision::Resend, Some("timeout")) => {
+                Some("nobody decided in time, and others were asked")
             }
             (Decision::Resend, _) => Some("the run that asked took it back"),
             _ => None,

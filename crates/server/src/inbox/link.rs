@@ -32,12 +32,11 @@ pub(crate) async fn make(
         let detail = "a lost answer is decided with a token; links are for requests";
         return Err(Problem::new(Code::NotAllowed, detail));
     };
-    if let Some(why) = request.bars(&person, &app.settings.groups) {
-        return Err(refuse::not_allowed(&item, &why, &app.settings.groups));
+    if let Some(why) = request.bars(&person, app.links()) {
+        return Err(refuse::not_allowed(&item, &why, app.links()));
     }
     app.vault.ready_links(&app.store).await?;
-    let links = &app.engine.settings().links;
-    let url = links.approval(run, &request.step, &person);
+    let url = app.links().approval(run, &request.step, &person);
     let url = url.ok_or_else(|| {
         Problem::new(
             Code::SigningUnavailable,

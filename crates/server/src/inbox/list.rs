@@ -171,7 +171,7 @@ impl Which {
             return Ok(false);
         }
         if let (Some(person), Some(request)) = (&self.person, &item.request) {
-            if request.bars(person, &app.settings.groups).is_some() {
+            if request.bars(person, app.links()).is_some() {
                 return Ok(false);
             }
             let cast = votes::cast(app, item).await?;

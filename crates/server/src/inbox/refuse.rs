@@ -1,10 +1,10 @@
 //! Why somebody's decision does not count.
 
+use semel_engine::token::Links;
 use semel_ledger::Decision;
 
 use crate::code::Code;
 use crate::inbox::item::{Item, Winner};
-use crate::inbox::request::Groups;
 use crate::inbox::votes::Vote;
 use crate::out::Object;
 use crate::problem::Problem;
@@ -80,10 +80,10 @@ pub(crate) fn over(why: &str) -> Problem {
 }
 
 /// It is for others to say.
-pub(crate) fn not_allowed(item: &Item, why: &str, groups: &Groups) -> Problem {
+pub(crate) fn not_allowed(item: &Item, why: &str, links: &Links) -> Problem {
     let mut problem = Problem::new(Code::NotAllowed, why);
     if let Some(request) = &item.request {
-        problem.more.texts("may", request.persons(groups));
+        problem.more.texts("may", request.persons(links));
     }
     problem
 }

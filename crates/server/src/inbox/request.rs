@@ -1,20 +1,14 @@
 //! A request for leave, as the ledger keeps it: what is asked, what is shown, who may say yes.
 
-use std::collections::BTreeMap;
-
+use semel_engine::token::Links;
 use semel_ledger::Time;
 use semel_store::run::RunId;
 use semel_store::{Record, Store, StoreError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Lists of persons, by the name of the group.
-pub(crate) type Groups = BTreeMap<String, Vec<String>>;
-
 /// How a canonical request begins; nothing else has one member of this name.
 const BEGINS: &str = "{\"approve\":{";
-/// How a group is named among those who may decide.
-const GROUP: &str = "group:";
 
 /// A request for leave.
 #[derive(Clone, Debug, Deserialize)]
@@ -61,19 +55,9 @@ impl Request {
         Time(self.until)
     }
 
-    /// Whether this person is named, or is in a group that is.
-    fn names(&self, person: &str, groups: &Groups) -> bool {
-        self.by.iter().any(|by| match by.strip_prefix(GROUP) {
-            Some(group) => groups
-                .get(group)
-                .is_some_and(|members| members.iter().any(|member| member == person)),
-            None => by == person,
-        })
-    }
-
     /// Why this person may not decide, if so.
-    pub(crate) fn bars(&self, person: &str, groups: &Groups) -> Option<String> {
-        if !self.names(person, groups) {
+    pub(crate) fn bars(&self, person: &str, links: &Links) -> Option<String> {
+        if !links.persons(&self.named()).contains(&person) {
             let by = self.by.join(", ");
             return Some(format!("{person:?} is not among those who may: {by}"));
         }
@@ -82,23 +66,26 @@ impl Request {
     }
 
     /// Everybody who may decide, by name.
-    pub(crate) fn persons(&self, groups: &Groups) -> Vec<String> {
-        let named = self.by.iter().flat_map(|by| match by.strip_prefix(GROUP) {
-            Some(group) => groups.get(group).cloned().unwrap_or_default(),
-            None => vec![by.clone()],
-        });
+    pub(crate) fn persons(&self, links: &Links) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for person in named {
-            if !all.contains(&person) && self.bars(&person, groups).is_none() {
-                all.push(person);
+        for person in links.persons(&self.named()) {
+            let new = all.iter().all(|known| known != person);
+            if new && self.bars(person, links).is_none() {
+                all.push(person.to_owned());
             }
         }
         all
+    }
+
+    fn named(&self) -> Vec<&str> {
+        self.by.iter().map(String::as_str).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use semel_engine::token::Groups;
+
     use super::*;
 
     fn request(by: &[&str], maker: Option<&str>, allow_maker: bool) -> Request {
@@ -114,6 +101,7 @@ mod tests {
     #[test]
     fn persons_groups_and_makers_are_told_apart() {
         let groups: Groups = [("finance".to_owned(), vec!["ann".into(), "bob".into()])].into();
+        let links = Links::default().with_groups(groups);
         let both = request(&["group:finance", "eve", "group:gone"], Some("bob"), false);
         for (person, barred) in [
             ("ann", None),
@@ -124,14 +112,14 @@ mod tests {
             ("group:finance", Some("not among")),
             ("", Some("not among")),
         ] {
-            let why = both.bars(person, &groups);
+            let why = both.bars(person, &links);
             match barred {
                 None => assert_eq!(why, None, "{person}"),
                 Some(word) => assert!(why.as_deref().unwrap().contains(word), "{why:?}"),
             }
         }
-        assert_eq!(both.persons(&groups), ["ann", "eve"]);
+        assert_eq!(both.persons(&links), ["ann", "eve"]);
         let own = request(&["bob"], Some("bob"), true);
-        assert_eq!(own.bars("bob", &groups), None);
+        assert_eq!(own.bars("bob", &links), None);
     }
 }

@@ -7,6 +7,7 @@ use semel_store::{Receipt, Turn};
 use crate::app::App;
 use crate::inbox::item::{Item, winner};
 use crate::inbox::refuse::write_winner;
+use crate::inbox::request::Request;
 use crate::inbox::votes::{self, Vote};
 use crate::out::Object;
 use crate::problem::Problem;
@@ -52,7 +53,7 @@ pub(crate) fn row(out: &mut Object, item: &Item, votes: usize) {
         .time("since", entry.changed_at)
         .text("what", &what(item))
         .text("hash", &item.hash())
-        .time_or_null("until", request.map(|request| request.until()));
+        .time_or_null("until", request.map(Request::until));
     match request {
         Some(request) => out
             .texts("by", &request.by)
@@ -129,7 +130,7 @@ impl Whole {
         let request = item.request.as_ref();
         out.raw("show", request.map_or("null", |request| request.show.get()));
         match request {
-            Some(request) => out.texts("may", request.persons(&app.settings.groups)),
+            Some(request) => out.texts("may", request.persons(app.links())),
             None => out.raw("may", "null"),
         };
         match winner(&self.turns, None).filter(|_| !item.is_open()) {

@@ -10,8 +10,8 @@ use semel_store::store::random_bytes;
 use semel_store::{Content, EffectChange, Record};
 
 use crate::app::App;
+use crate::inbox::answer::Said;
 use crate::inbox::item::Item;
-use crate::inbox::person::Person;
 use crate::inbox::request::Request;
 use crate::problem::Problem;
 
@@ -55,13 +55,8 @@ pub(crate) fn slots(request: &Request) -> u32 {
 }
 
 /// Puts a yes into a slot, if nobody was faster.
-pub(crate) async fn vote(
-    app: &App,
-    item: &Item,
-    slot: u32,
-    person: &Person,
-    note: Option<&str>,
-) -> Result<bool, Problem> {
+pub(crate) async fn vote(app: &App, item: &Item, slot: u32, said: &Said) -> Result<bool, Problem> {
+    let (name, note) = (&said.person.name, said.note.clone());
     let until = item.request.as_ref().map_or(Time(0), Request::until);
     let open = until.since(app.store.now());
     let claim = Claim {
@@ -73,11 +68,11 @@ pub(crate) async fn vote(
         // Until the request is over, and then as long as what it led to is looked at.
         remember: Millis(open.0.saturating_add(item.record.entry.remember.0)),
     };
-    let result = serde_json::json!({"by": &*person.name, "note": note}).to_string();
+    let result = serde_json::json!({"by": name, "note": note}).to_string();
     let content = Content {
         result: Some(result.into()),
-        note: note.map(Into::into),
-        by: Some(person.name.clone()),
+        note,
+        by: Some(name.clone()),
         ..Content::default()
     };
     let change = EffectChange {

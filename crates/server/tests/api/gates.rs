@@ -147,6 +147,11 @@ impl Gates {
         }
     }
 
+    pub(crate) fn token_of(&self, who: &str) -> &str {
+        let (_, token) = self.people.iter().find(|(name, _)| *name == who).unwrap();
+        token
+    }
+
     /// Sends JSON in somebody's name.
     pub(crate) async fn say(
         &self,
@@ -155,7 +160,7 @@ impl Gates {
         path: &str,
         json: impl ToString,
     ) -> Answer {
-        let (_, token) = self.people.iter().find(|(name, _)| *name == who).unwrap();
+        let token = self.token_of(who);
         let request = HttpRequest::builder()
             .method(method)
             .uri(path)

@@ -22,10 +22,10 @@ on_each_store![
 ];
 
 /// Waits until a run has come there.
-async fn comes_to(moves: &mut Receiver<Moved>, run: &str, state: RunState) {
+async fn comes_to(moves: &mut Receiver<Moved>, run: &str, wanted: RunState) {
     loop {
-        let moved = moves.recv().await.unwrap();
-        if moved.run.text() == run && moved.state == state {
+        let Moved { run: id, state } = moves.recv().await.unwrap();
+        if id.text() == run && state == wanted {
             return;
         }
     }

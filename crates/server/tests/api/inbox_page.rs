@@ -211,9 +211,9 @@ async fn what_comes_late_gets_a_page_of_its_own(world: Gates) {
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        let answer = submit(&world, &ann, &form).await;
-        is_a_page(&answer);
-        (answer.status.as_u16(), answer.text().to_owned())
+        let page = submit(&world, &ann, &form).await;
+        is_a_page(&page);
+        (page.status.as_u16(), page.text().to_owned())
     };
     let (status, text) = send("approve", "0123").await;
     assert_eq!(status, 409);
@@ -245,27 +245,27 @@ async fn what_comes_late_gets_a_page_of_its_own(world: Gates) {
     assert_eq!(looked.status, 410);
     is_a_page(&looked);
     assert!(!looked.text().contains("<form"));
-    let sent = submit(
+    let answer = submit(
         &world,
         &path,
         &[("decision", "approve"), ("hash", &late.hash)],
     )
     .await;
-    assert_eq!(sent.status, 410);
+    assert_eq!(answer.status, 410);
     for (form, status) in [
         (&[("decision", "maybe"), ("hash", "x")][..], 400),
         (&[("hash", "x")], 400),
         (&[("decision", "approve"), ("decision", "reject")], 400),
         (&[("decision", "approve"), ("extra", "1")], 400),
     ] {
-        let sent = submit(&world, &path, form).await;
-        assert_eq!(sent.status, status, "{form:?}");
-        is_a_page(&sent);
+        let answer = submit(&world, &path, form).await;
+        assert_eq!(answer.status, status, "{form:?}");
+        is_a_page(&answer);
     }
     let long = "ä".repeat(2049);
-    let sent = submit(&world, &path, &[("decision", "approve"), ("note", &long)]).await;
-    assert_eq!(sent.status, 400);
+    let answer = submit(&world, &path, &[("decision", "approve"), ("note", &long)]).await;
+    assert_eq!(answer.status, 400);
     let json = Request::post(&path).header("content-type", "application/json");
-    let sent = world.send(json.body(Body::from("{}")).unwrap()).await;
-    assert_eq!(sent.status, 415);
+    let answer = world.send(json.body(Body::from("{}")).unwrap()).await;
+    assert_eq!(answer.status, 415);
 }

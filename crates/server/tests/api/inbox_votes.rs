@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::common::Answer;
 use crate::gates::{Asking, Gates, on_each_store};
 
 on_each_store![
@@ -143,14 +144,15 @@ async fn of_many_votes_at_once_each_counts_once(world: Gates) {
         };
         let it = world.asks(&round.to_string(), &asking).await;
         let vote = |who| world.decide(who, &it, "approve");
-        let (a, b, c, d, e) = tokio::join!(
+        let answers: [Answer; 5] = tokio::join!(
             vote("ann"),
             vote("bob"),
             vote("ann"),
             vote("bob"),
             vote("ann")
-        );
-        for answer in [a, b, c, d, e] {
+        )
+        .into();
+        for answer in answers {
             assert_eq!(answer.gist(), "200", "{}", answer.text());
             assert_eq!(answer.json()["decided"], json!(null), "two are not three");
         }

@@ -27,6 +27,7 @@ mod hooks_signed;
 mod inbox;
 mod inbox_bulk;
 mod inbox_decide;
+mod inbox_flow;
 mod inbox_page;
 mod inbox_page_bad;
 mod inbox_votes;

@@ -1,11 +1,10 @@
 //! An item as a person at a terminal sees it.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::short;
+use super::tree::tree;
 use crate::client::or_null;
 use crate::term::{Paint, Tone, print_line, shown, shown_lines};
 use crate::when;
@@ -145,7 +144,8 @@ impl Card {
     }
 
     fn print_place(&self, paint: Paint) {
-        let text = |text: &Option<String>| text.as_deref().map(shown).unwrap_or_default();
+        let text =
+            |text: &Option<String>| text.as_deref().map(shown).unwrap_or_default().into_owned();
         row("item", &format!("{} ({})", self.id, self.kind));
         let tone = match self.state.as_str() {
             "waiting" => Tone::Doubt,
@@ -241,9 +241,10 @@ impl Card {
             print_line(&format!("  {decision:<width$}  {}", shown(does)));
         }
         let id = short(&self.id);
-        let command = match self.is_request() {
-            true => format!("semel inbox approve {id} {flags}"),
-            false => format!("semel inbox decide {id} --decision DECISION {flags}"),
+        let command = if self.is_request() {
+            format!("semel inbox approve {id} {flags}")
+        } else {
+            format!("semel inbox decide {id} --decision DECISION {flags}")
         };
         print_line(&format!("\n  {}", command.trim_end()));
     }
@@ -260,40 +261,4 @@ fn excerpt(text: &str) -> String {
         ""
     };
     shown(&text[..end]).into_owned() + more
-}
-
-/// A value, a line for each member, with every digit of its numbers.
-fn tree(text: &str, depth: usize) {
-    let pad = " ".repeat(2 + 2 * depth);
-    let line = |name: &str, value: &RawValue| {
-        let name = Paint::stdout().on(Tone::Dim, &shown(name));
-        match value.get().as_bytes().first() {
-            Some(b'{' | b'[') if value.get().len() > 2 => {
-                print_line(&format!("{pad}{name}"));
-                tree(value.get(), depth + 1);
-            }
-            _ => {
-                let value = scalar(value.get()).replace('\n', &format!("\n{pad}  "));
-                print_line(&format!("{pad}{name}  {value}"));
-            }
-        }
-    };
-    if let Ok(members) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text) {
-        for (name, value) in &members {
-            line(name, value);
-        }
-    } else if let Ok(items) = serde_json::from_str::<Vec<Box<RawValue>>>(text) {
-        for (index, value) in items.iter().enumerate() {
-            line(&format!("{}.", index + 1), value);
-        }
-    } else {
-        print_line(&format!("{pad}{}", scalar(text)));
-    }
-}
-
-fn scalar(text: &str) -> String {
-    match serde_json::from_str::<String>(text) {
-        Ok(text) => shown_lines(&text),
-        Err(_) => shown(text).into_owned(),
-    }
 }

@@ -73,15 +73,15 @@ pub(super) struct Decide {
     #[arg(conflicts_with_all = ["flow", "step", "scope", "since", "until"])]
     id: Option<String>,
     #[command(flatten)]
-    which: Which,
+    pub(super) which: Which,
     /// What is true, or whether leave is given
     #[arg(long, value_parser = ["approve", "reject", "happened", "resend", "failed"])]
-    decision: String,
+    pub(super) decision: String,
     /// With happened and one item: what came of it, as JSON
     #[arg(long, value_name = "JSON", requires = "id")]
     result: Option<String>,
     #[command(flatten)]
-    with: With,
+    pub(super) with: With,
 }
 
 const AFTER_HELP: &str = "\
@@ -130,8 +130,12 @@ impl Named {
     async fn decide(&self, client: &Client, decision: &str, json: bool) -> anyhow::Result<u8> {
         let session = client.connect(Access::Existing).await?;
         let (mut exit, mut told) = (Exit::Done, Vec::new());
+        let word = Word {
+            decision,
+            result: None,
+        };
         for id in &self.ids {
-            match one(&session, id, decision, None, &self.with).await {
+            match one(&session, id, &word, &self.with).await {
                 Ok(answer) => {
                     exit = exit.max(tell(id, &answer, json)?);
                     told.push(answer);
@@ -161,11 +165,15 @@ impl Named {
 impl Decide {
     pub(super) async fn run(self, client: &Client, json: bool) -> anyhow::Result<u8> {
         let Some(id) = &self.id else {
-            return many::decide(client, &self.which, &self.decision, &self.with, json).await;
+            return many::decide(client, &self, json).await;
         };
         let result = self.result.as_deref().map(read_json).transpose()?;
         let session = client.connect(Access::Existing).await?;
-        let told = one(&session, id, &self.decision, result.as_deref(), &self.with).await;
+        let word = Word {
+            decision: &self.decision,
+            result: result.as_deref(),
+        };
+        let told = one(&session, id, &word, &self.with).await;
         session.close().await?;
         let told = told?;
         let exit = tell(id, &told, json)?;
@@ -176,28 +184,27 @@ impl Decide {
     }
 }
 
+/// What is said of an item.
+struct Word<'a> {
+    decision: &'a str,
+    result: Option<&'a RawValue>,
+}
+
 /// Decides one item as it is: its id stands for what it is about, and the hash that is sent for what
 /// is there now, or for what was shown before.
-async fn one(
-    session: &Session,
-    id: &str,
-    decision: &str,
-    result: Option<&RawValue>,
-    with: &With,
-) -> anyhow::Result<Value> {
-    let hash = match &with.hash {
-        Some(hash) => hash.clone(),
-        None => {
-            let card: Card = session.send(Call::get(path(id, ""))).await?.read()?;
-            card.hash
-        }
+async fn one(session: &Session, id: &str, word: &Word<'_>, with: &With) -> anyhow::Result<Value> {
+    let hash = if let Some(hash) = &with.hash {
+        hash.clone()
+    } else {
+        let card: Card = session.send(Call::get(path(id, ""))).await?.read()?;
+        card.hash
     };
     let by = with.by();
     let body = Body {
-        decision,
+        decision: word.decision,
         hash: &hash,
         note: with.note.as_deref(),
-        result,
+        result: word.result,
         by: by.as_deref(),
     };
     let call = Call::json(Method::POST, path(id, "/decide"), &body);

@@ -96,15 +96,16 @@ pub(super) struct Row {
 }
 
 /// The names of the columns.
-pub(super) const HEADER: [&str; 6] = ["kind", "id", "where", "what", "waits", "until (UTC)"];
+pub(super) const HEADER: [&str; 7] = ["kind", "id", "where", "key", "what", "waits", "until (UTC)"];
 /// How much of a name and of a text a row shows.
-const CELL: usize = 60;
+const NAME: usize = 40;
+const TEXT: usize = 50;
 
 impl Row {
     pub(super) fn cells(self) -> Vec<String> {
         let place = match (&self.flow, &self.step) {
             (Some(flow), Some(step)) => format!("{flow}/{step}"),
-            _ => format!("{} {}", self.scope, self.key),
+            _ => self.scope,
         };
         let votes = match self.needed {
             Some(needed @ 2..) => format!(" ({} of {needed})", self.votes),
@@ -116,8 +117,9 @@ impl Row {
         vec![
             self.kind,
             short(&self.id).to_owned(),
-            shortened(&place, CELL),
-            shortened(&self.what, CELL) + &votes,
+            shortened(&place, NAME),
+            shortened(&self.key, NAME),
+            shortened(&self.what, TEXT) + &votes,
             time(&self.since, when::age),
             time(&self.until, when::short),
         ]

@@ -6,10 +6,9 @@ use hyper::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::decide::With;
+use super::decide::Decide;
 use super::{ls, short};
-use crate::cli::inbox::ls::Which;
-use crate::client::{Access, Answer, Call, Client, Session};
+use crate::client::{Access, Answer, Call, Client};
 use crate::failure::{Exit, Failure};
 use crate::term::{print_line, shown};
 
@@ -63,20 +62,38 @@ struct Problem {
     detail: String,
 }
 
-pub(super) async fn decide(
-    client: &Client,
-    which: &Which,
-    decision: &str,
-    with: &With,
-    json: bool,
-) -> anyhow::Result<u8> {
-    if which.is_everything() {
+/// Decides all that the filters leave.
+pub(super) async fn decide(client: &Client, words: &Decide, json: bool) -> anyhow::Result<u8> {
+    if words.which.is_everything() {
         return Err(Failure::usage("neither an item nor a filter is given")
             .fix("name the item, or say which: --flow F --step S --since WHEN")
             .into());
     }
-    let mut body = Body {
-        decision,
+    if let Some(hash) = &words.with.hash {
+        return told(&send(client, words, Some(hash)).await?, json);
+    }
+    let found: Box<RawValue> = send(client, words, None).await?.read()?;
+    let set: Set = serde_json::from_str(found.get())?;
+    if json {
+        print_line(found.get());
+        return Ok(nothing_done(&set).code());
+    }
+    show(&set)?;
+    if set.count > 0 && confirmed(&words.decision, &set)? {
+        return told(&send(client, words, Some(&set.hash)).await?, json);
+    }
+    if set.count > 0 {
+        let hash = &set.hash;
+        say!("semel: nothing was decided; to decide exactly these, add --hash {hash}");
+    }
+    Ok(nothing_done(&set).code())
+}
+
+/// Asks, and lets go of the ledger: whoever is at the terminal may take their time.
+async fn send(client: &Client, words: &Decide, hash: Option<&str>) -> anyhow::Result<Answer> {
+    let Decide { which, with, .. } = words;
+    let body = Body {
+        decision: &words.decision,
         flow: which.flow.as_deref(),
         step: which.step.as_deref(),
         scope: which.scope.as_deref(),
@@ -84,42 +101,10 @@ pub(super) async fn decide(
         until: which.until.map(|at| at.to_string()),
         note: with.note.as_deref(),
         by: with.by(),
-        hash: with.hash.as_deref(),
+        hash,
     };
-    let session = client.connect(Access::Existing).await?;
-    if body.hash.is_some() {
-        let answer = send(&session, &body).await?;
-        session.close().await?;
-        return told(&answer, json);
-    }
-    let answer = send(&session, &body).await?;
-    let found: Box<RawValue> = answer.read()?;
-    let set: Set = serde_json::from_str(found.get())?;
-    if json {
-        session.close().await?;
-        print_line(found.get());
-        return Ok(nothing_done(&set).code());
-    }
-    show(&set)?;
-    if set.count == 0 || !confirmed(decision, &set)? {
-        session.close().await?;
-        if set.count > 0 {
-            say!(
-                "semel: nothing was decided; to decide exactly these, add --hash {}",
-                set.hash
-            );
-        }
-        return Ok(nothing_done(&set).code());
-    }
-    body.hash = Some(&set.hash);
-    let answer = send(&session, &body).await?;
-    session.close().await?;
-    told(&answer, json)
-}
-
-async fn send(session: &Session, body: &Body<'_>) -> anyhow::Result<Answer> {
-    let call = Call::json(Method::POST, PATH.to_owned(), body);
-    session.send(call).await
+    let call = Call::json(Method::POST, PATH.to_owned(), &body);
+    client.ask(Access::Existing, call).await
 }
 
 fn nothing_done(set: &Set) -> Exit {

@@ -122,9 +122,10 @@ impl Effect {
         self.print_life(paint);
         if matches!(self.state.as_str(), "unknown" | "review") {
             let asks = or_null(self.input.as_deref()).starts_with("{\"approve\":{");
-            let help = match asks && self.state == "review" {
-                true => inbox_help(effect, flags),
-                false => decide_help(effect, self.attempt, flags),
+            let help = if asks && self.state == "review" {
+                inbox_help(effect, flags)
+            } else {
+                decide_help(effect, self.attempt, flags)
             };
             print_line(&format!("\n{}", help.trim_end()));
         }

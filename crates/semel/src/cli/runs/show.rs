@@ -187,9 +187,10 @@ impl Run {
             if let Ok(id) = effect(&it.scope, Some(&it.key), &[]) {
                 let name = format!("{} {}", shown(&it.scope), shown(&it.key));
                 let asks = |step: &Step| step.id == it.step && step.kind == "approve";
-                let help = match self.steps.iter().any(asks) {
-                    true => inbox_help(&id, flags),
-                    false => decide_help(&id, it.attempt, flags),
+                let help = if self.steps.iter().any(asks) {
+                    inbox_help(&id, flags)
+                } else {
+                    decide_help(&id, it.attempt, flags)
                 };
                 print_line(&format!("\n{name}\n{}", help.trim_end()));
                 told = true;
