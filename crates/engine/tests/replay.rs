@@ -2,8 +2,8 @@
 //!
 //! Histories are made by the engine's own decisions with outcomes drawn at random.
 
-#[path = "replay/gates.rs"]
-mod gates;
+#[path = "replay/people.rs"]
+mod people;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -154,33 +154,6 @@ impl Life<'_> {
             self.carry_out(next);
         }
         true
-    }
-
-    /// Nothing goes on by itself: a person says something.
-    fn told(&mut self) {
-        let parked: Vec<Arc<str>> = self
-            .state
-            .steps
-            .iter()
-            .filter(|(_, step)| matches!(step.phase, Phase::Parked { .. } | Phase::Requested(_)))
-            .map(|(id, _)| Arc::clone(id))
-            .collect();
-        for step in parked {
-            let by = "ada".into();
-            self.commit(&[Happening::Resumed {
-                step,
-                by,
-                note: None,
-            }]);
-        }
-        let posted: Arc<str> = "posted".into();
-        let waits = matches!(self.state.phase(&posted), Some(Phase::Waiting { .. }));
-        if waits && self.draw(3) == 1 {
-            self.done(posted, Value::Int(1));
-        }
-        if self.draw(30) == 7 {
-            self.commit(&[Happening::Cancelled { by: "ada".into() }]);
-        }
     }
 
     fn carry_out(&mut self, next: Move) {

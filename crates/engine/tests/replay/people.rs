@@ -1,15 +1,43 @@
-//! People who are asked for leave, and what they answer.
+//! What people tell a run, and what they answer when they are asked for leave.
 
 use std::sync::Arc;
 
 use semel_engine::gate::Asking;
 use semel_engine::journal::{Happening, Kept, Requested, Waits, WaitsFor};
+use semel_engine::state::Phase;
 use semel_flow::Value;
 use semel_ledger::{Fence, Millis, Time};
 
 use super::Life;
 
 impl Life<'_> {
+    /// Nothing goes on by itself: a person says something.
+    pub(super) fn told(&mut self) {
+        let parked: Vec<Arc<str>> = self
+            .state
+            .steps
+            .iter()
+            .filter(|(_, step)| matches!(step.phase, Phase::Parked { .. } | Phase::Requested(_)))
+            .map(|(id, _)| Arc::clone(id))
+            .collect();
+        for step in parked {
+            let by = "ada".into();
+            self.commit(&[Happening::Resumed {
+                step,
+                by,
+                note: None,
+            }]);
+        }
+        let posted: Arc<str> = "posted".into();
+        let waits = matches!(self.state.phase(&posted), Some(Phase::Waiting { .. }));
+        if waits && self.draw(3) == 1 {
+            self.done(posted, Value::Int(1));
+        }
+        if self.draw(30) == 7 {
+            self.commit(&[Happening::Cancelled { by: "ada".into() }]);
+        }
+    }
+
     /// Asks; whether it was asked or known is read at once, or after a crash.
     pub(super) fn request(&mut self, rounds: &[Asking]) {
         let round = usize::from(self.draw(2));
