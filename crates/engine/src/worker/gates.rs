@@ -14,7 +14,7 @@ use semel_ledger::{Command, Decision, Millis, Request, State as EffectState, Tim
 use semel_store::{Answer, Content, EffectChange, Record, StoreError};
 
 use super::Active;
-use super::book::Gone;
+use super::book::{Gone, patiently};
 use super::settling::effect_named;
 use crate::engine::{Inner, fence};
 use crate::gate::{self, Around, Asking, Shown};
@@ -42,7 +42,7 @@ impl Active {
         let mut chosen = None;
         for asking in rounds {
             let later = asking.round > 1;
-            if later && !is_approved(inner, &asking).await? {
+            if later && !patiently(|| is_approved(inner, &asking)).await? {
                 continue;
             }
             chosen = Some(asking);
@@ -126,7 +126,7 @@ impl Active {
             return Ok(());
         };
         loop {
-            match standing(inner, &effect).await? {
+            match patiently(|| standing(inner, &effect)).await? {
                 Standing::Open(record, _) if gate.until <= inner.store.now() => {
                     self.silence(inner, approve, &gate, &record).await?;
                 }
@@ -228,7 +228,7 @@ impl Active {
         step: &Arc<str>,
         record: &Record,
     ) -> Result<(), Gone> {
-        let said = said(inner, record).await?;
+        let said = patiently(|| said(inner, record)).await?;
         let mine = record.entry.fence == gate.grant.fence;
         let how = if mine {
             How::Answered(format!("approved by {}", said.names()).into())
@@ -246,7 +246,7 @@ impl Active {
         approve: &Approve,
         record: &Record,
     ) -> Result<(), Gone> {
-        let said = said(inner, record).await?;
+        let said = patiently(|| said(inner, record)).await?;
         let name = places::name(step);
         let note = said.note.as_ref().map(|note| format!(": {note}"));
         let message = format!("rejected by {}{}", said.names(), note.unwrap_or_default());
@@ -288,7 +288,7 @@ impl Active {
             let Some(effect) = effect_named(&grant) else {
                 continue;
             };
-            let record = inner.store.load(&effect).await?;
+            let record = patiently(|| inner.store.load(&effect)).await?;
             let mine = |record: &Record| {
                 record.entry.fence == grant.fence && record.entry.state == EffectState::Review
             };
