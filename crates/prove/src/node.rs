@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use semel_engine::journal::{Headers, Origin};
 use semel_engine::start::{Incoming, StartError};
+use semel_engine::token::{Links, TokenKey};
 use semel_engine::{Engine, Fresh, Settings};
 use semel_flow::Value;
 use semel_ledger::{Fence, Key, Time};
@@ -85,6 +86,7 @@ impl Node {
             runs: RUNS,
             acts: ACTS,
             directory: directory.map(Path::to_owned),
+            links: Links::new("https://simulated.example", Arc::new(TokenKey::new(&[7; 32]))),
             ..Settings::default()
         };
         let reach = Reach {
