@@ -121,15 +121,14 @@ pub(super) async fn said(inner: &Inner, record: &Record) -> Result<Said, StoreEr
         }
         _ => None,
     });
-    let by = match listed {
-        Some(by) => by,
-        None => {
-            let turns = inner.store.turns(record).await?;
-            let last = turns.into_iter().next_back().and_then(|turn| turn.by);
-            // How they proved who they are is said behind their name.
-            let name = |by: Box<str>| by.split(" (").next().unwrap_or_default().into();
-            last.map(name).into_iter().collect()
-        }
+    let by = if let Some(by) = listed {
+        by
+    } else {
+        let turns = inner.store.turns(record).await?;
+        let last = turns.into_iter().next_back().and_then(|turn| turn.by);
+        // How they proved who they are is said behind their name.
+        let name = |by: Box<str>| by.split(" (").next().unwrap_or_default().into();
+        last.map(name).into_iter().collect()
     };
     let note = record.note.clone();
     Ok(Said { by, note })
