@@ -8,6 +8,7 @@
 //! unless a repeat is harmless or deduped by the destination.
 
 mod begin;
+mod gates;
 mod moves;
 mod recover;
 mod undo;
@@ -249,6 +250,7 @@ impl Decider<'_, '_> {
                 wait(RunState::Running, "running".to_owned(), None)
             }
             Phase::Waiting { until, what } => self.waiting(step, until, what),
+            Phase::Requested(gate) => self.requested(step, &gate),
             Phase::Emitted(_) => Look::Do(Move::Announce {
                 step: places::name(step),
             }),

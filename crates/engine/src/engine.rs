@@ -23,7 +23,7 @@ use crate::flight::Flight;
 use crate::flows::{Compiled, Flows};
 use crate::hands::Held;
 use crate::journal::{Note, Opening};
-use crate::token::Links;
+use crate::token::{Groups, Links};
 use crate::topics::Topics;
 use crate::{load, worker};
 
@@ -45,6 +45,8 @@ pub struct Settings {
     pub acts: u32,
     /// How links to runs are made.
     pub links: Links,
+    /// Lists of persons, by the name of the group.
+    pub groups: Groups,
 }
 
 impl Default for Settings {
@@ -56,6 +58,7 @@ impl Default for Settings {
             directory: None,
             acts: 4096,
             links: Links::default(),
+            groups: Groups::new(),
         }
     }
 }
@@ -114,6 +117,11 @@ impl Engine {
     /// An engine that works through `perform` on what is in `store`.
     #[must_use]
     pub fn new(store: Arc<Store>, perform: Arc<dyn Perform>, settings: Settings) -> Engine {
+        let groups = settings.groups.clone();
+        let settings = Settings {
+            links: settings.links.clone().with_groups(groups),
+            ..settings
+        };
         let room = Arc::new(Semaphore::new(settings.runs));
         Engine {
             inner: Arc::new(Inner {

@@ -13,6 +13,7 @@ pub mod decide;
 mod engine;
 pub mod flight;
 pub mod flows;
+pub mod gate;
 mod hands;
 pub mod intake;
 pub mod journal;

@@ -99,6 +99,7 @@ async fn fetch(store: &Store, happening: &mut Happening) -> Result<(), LoadError
         Happening::Probed { evidence, .. } => fetch_kept(store, evidence).await,
         Happening::CameEarly { result, .. } => fetch_kept(store, result).await,
         Happening::Emitted(emitted) => fetch_kept(store, &mut emitted.data).await,
+        Happening::Requested(asked) => fetch_kept(store, &mut asked.shown).await,
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use semel_flow::expr::{Expr, Names};
-use semel_flow::model::Flow;
+use semel_flow::model::{Action, Flow};
 use semel_flow::{Value, value::Piece};
 use semel_ledger::Time;
 use semel_store::run::RunId;
@@ -136,16 +136,36 @@ impl<'a> RunNames<'a> {
         Some(Value::map(members))
     }
 
-    /// Where to call back for a step: of this run, or of the one around it that the step belongs to.
-    fn callback(&self, step: &str) -> Option<Value> {
+    /// The run that a step belongs to: this one, or one around it.
+    fn run_of(&self, step: &str) -> Option<RunId> {
         let mut run = &self.identity.id;
         let (mut state, mut outer) = (self.state, self.outer);
         while !places::is_own(self.flow, state, step) {
             let around = outer?;
             (run, state, outer) = (&around.identity.id, &around.state, around.outer.as_ref());
         }
-        let link = self.links.callback(RunId::parse(run)?, step);
+        RunId::parse(run)
+    }
+
+    /// Where to call back for a step.
+    fn callback(&self, step: &str) -> Option<Value> {
+        let link = self.links.callback(self.run_of(step)?, step);
         link.map(|link| Value::text(&link))
+    }
+
+    /// Where each person who may be asked in a step answers.
+    fn approvals(&self, step: &str) -> Option<Value> {
+        let Action::Approve(approve) = &places::find(self.flow, step)?.action else {
+            return None;
+        };
+        let run = self.run_of(step)?;
+        let people = approve.people();
+        let link = |person: &str| {
+            let link = self.links.approval(run, step, person)?;
+            Some((Arc::<str>::from(person), Value::text(&link)))
+        };
+        let persons = self.links.persons(&people);
+        Some(Value::map(persons.into_iter().filter_map(link)))
     }
 
     fn all_steps(&self) -> Value {
@@ -209,6 +229,7 @@ impl Names for RunNames<'_> {
             }
             "secrets" => Some(Value::Sealed([Piece::Secret(member.into())].into())),
             "callbacks" => self.callback(member),
+            "approvals" => self.approvals(member),
             _ => None,
         }
     }
@@ -238,8 +259,8 @@ fn step_of_outer(outer: Option<&Arc<Outer>>, step: &str) -> Option<Value> {
     found.or_else(|| step_of_outer(outer.outer.as_ref(), step))
 }
 
-/// An item sees what started the run around it.
-fn opening<'a>(state: &'a State, outer: Option<&'a Arc<Outer>>) -> &'a Opening {
+/// What started a run; an item sees what started the run around it.
+pub(crate) fn opening<'a>(state: &'a State, outer: Option<&'a Arc<Outer>>) -> &'a Opening {
     match outer {
         Some(outer) => opening(&outer.state, outer.outer.as_ref()),
         None => &state.opening,

@@ -4,6 +4,7 @@
 //! what the plan says is what the ledger and the recorded results will lead to. The invariant: a
 //! re-run is started only with the hash of a plan that is still true.
 
+mod gates;
 mod kinds;
 
 use std::cell::Cell;
@@ -193,7 +194,10 @@ impl Planner<'_> {
         let same = was.is_some_and(|was| self.before.written(was) == self.after.written(step));
         let is_effect = step.class().has_effect();
         let undone = was.is_some_and(|was| is_undone(was, self.state));
+        let is_gate = matches!(step.action, Action::Approve(_));
         let (what, why, effect) = match self.state.phase(id) {
+            // Whether it was approved is the ledger's to say, not the run's before.
+            _ if is_gate => self.gate(step).await?,
             Some(Phase::Done(_)) if same && !undone => {
                 (What::Reuse, "done in the run before".to_owned(), None)
             }
@@ -214,7 +218,7 @@ impl Planner<'_> {
             }
             _ => (What::Execute, "not done yet".to_owned(), None),
         };
-        if what == What::Reuse {
+        if what == What::Reuse && !is_gate {
             self.take_over(step);
         }
         self.steps.push(Planned {

@@ -4,6 +4,7 @@
 //! same order give the same state, whether they come from this process or from a journal.
 
 mod doubt;
+mod gates;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use semel_flow::Value;
 use semel_ledger::{Fence, Time};
 
 use crate::journal::{Done, Emitted, Ending, Failed, Happening, Kept, Opening, Spawned, WaitsFor};
+
+pub use gates::Gate;
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,6 +139,8 @@ pub enum Phase {
     },
     /// Its event is out; those that wait for it are to be told.
     Emitted(Box<Emitted>),
+    /// People were asked for leave.
+    Requested(Box<Gate>),
 }
 
 impl State {
@@ -269,7 +274,7 @@ impl State {
                 self.set(step, Phase::Parked { why, effect });
                 self.not_sent(step);
             }
-            Happening::Resumed { step, .. } => self.set(step, Phase::Resumed),
+            Happening::Resumed { step, .. } => self.resume(step),
             Happening::Spawned(spawned) => {
                 self.set(&spawned.step, Phase::Spawned((**spawned).clone()));
             }
@@ -279,10 +284,8 @@ impl State {
                     self.set(step, Phase::Returned(spawned));
                 }
             }
-            Happening::Waits(waits) => {
-                let (until, what) = (waits.until, waits.what);
-                self.set(&waits.step, Phase::Waiting { until, what });
-            }
+            Happening::Waits(waits) => self.wait(waits),
+            Happening::Requested(asked) => self.requested(asked),
             Happening::CameEarly { step, result } => {
                 self.early.insert(Arc::clone(step), result.value());
             }

@@ -7,10 +7,12 @@
 //! The invariant: nothing about a token is believed before its signature of 256 bits is right, and every other
 //! text is refused alike.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use semel_flow::model::GROUP;
 use semel_store::run::RunId;
 
 /// What the signature is derived for, so that the key is good for nothing else.
@@ -131,7 +133,11 @@ pub trait LinkKeys: Send + Sync {
 pub struct Links {
     base: Arc<str>,
     keys: Arc<dyn LinkKeys>,
+    groups: Arc<Groups>,
 }
+
+/// The persons of each group.
+pub type Groups = BTreeMap<String, Vec<String>>;
 
 impl std::fmt::Debug for Links {
     /// Says nothing about the key.
@@ -169,7 +175,31 @@ impl Links {
         Links {
             base: base.trim_end_matches('/').into(),
             keys,
+            groups: Arc::default(),
         }
+    }
+
+    /// The same, with who is in which group.
+    #[must_use]
+    pub fn with_groups(self, groups: Groups) -> Links {
+        let groups = Arc::new(groups);
+        Links { groups, ..self }
+    }
+
+    /// The persons that some names of persons and groups (`group:NAME`) stand for.
+    #[must_use]
+    pub fn persons<'l>(&'l self, named: &[&'l str]) -> Vec<&'l str> {
+        let mut persons = Vec::new();
+        for name in named {
+            match name.strip_prefix(GROUP) {
+                Some(group) => {
+                    let members = self.groups.get(group).into_iter().flatten();
+                    persons.extend(members.map(String::as_str));
+                }
+                None => persons.push(*name),
+            }
+        }
+        persons
     }
 
     /// Where to call back for a step; `None` while there is no key.

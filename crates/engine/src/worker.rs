@@ -14,6 +14,7 @@ mod claims;
 mod ending;
 mod events;
 mod fetch;
+mod gates;
 mod inspect;
 mod kv;
 mod locks;
@@ -157,7 +158,12 @@ impl Active {
 
     /// Whatever waits for a person, or for its next attempt, is looked at now.
     fn resume(&mut self, by: &str, note: Option<&str>) {
-        let waits = |phase: &Phase| matches!(phase, Phase::Parked { .. } | Phase::Ready { .. });
+        let waits = |phase: &Phase| {
+            matches!(
+                phase,
+                Phase::Parked { .. } | Phase::Ready { .. } | Phase::Requested(_)
+            )
+        };
         let steps: Vec<Arc<str>> = self
             .state
             .steps
@@ -306,6 +312,8 @@ impl Active {
                 Move::End { how, why, held } => return self.end(inner, how, why, &held).await,
                 Move::Listen { step, until } => self.listen(inner, &step, until).await?,
                 Move::Expire { step } => self.expire(inner, &step).await?,
+                Move::Request(rounds) => self.ask_for_leave(inner, rounds).await?,
+                Move::Answer { step } => self.answer(inner, &step).await?,
                 Move::Announce { step } => self.announce(inner, &step).await?,
             }
         }

@@ -3,6 +3,8 @@
 //! Histories are made by the engine's own decisions with outcomes drawn at random.
 
 mod back;
+#[path = "replay/people.rs"]
+mod people;
 mod rows;
 
 use std::collections::HashSet;
@@ -18,7 +20,7 @@ use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
 use semel_engine::places;
 use semel_engine::resolve::Call;
-use semel_engine::state::{Phase, State};
+use semel_engine::state::{State};
 use semel_engine::token::Links;
 use semel_flow::model::{Class, Flow};
 use semel_flow::{Value, read};
@@ -79,6 +81,8 @@ steps:
   - {id: posted, wait: {callback: {timeout: 10s, on_timeout: go_on}}}
   - {id: early, wait: {callback: {timeout: 10s}}}
   - {id: came, wait: {for_event: {event: told, match: incoming.n == event.n, timeout: 10s}}}
+  - id: may
+    approve: {by: [ann], ask: 'May it?', timeout: 10s, on_timeout: escalate, escalate: {by: [bob], timeout: 5s}}
 on_failure:
   - {id: sorry, http: {post: 'http://w/sorry'}}
 ";
@@ -169,35 +173,6 @@ impl Life<'_> {
         true
     }
 
-    /// Nothing goes on by itself: a person says something.
-    fn told(&mut self) {
-        let parked: Vec<Arc<str>> = self
-            .state
-            .steps
-            .iter()
-            .filter(|(_, step)| matches!(step.phase, Phase::Parked { .. }))
-            .map(|(id, _)| Arc::clone(id))
-            .collect();
-        for step in parked {
-            let by = "ada".into();
-            self.commit(&[Happening::Resumed {
-                step,
-                by,
-                note: None,
-            }]);
-        }
-        let posted: Arc<str> = "posted".into();
-        let waits = matches!(self.state.phase(&posted), Some(Phase::Waiting { .. }));
-        if waits && self.draw(3) == 1 {
-            self.done(posted, Value::Int(1));
-        }
-        if self.draw(30) == 7 {
-            let undo = self.draw(2) == 0;
-            let by = "ada".into();
-            self.commit(&[Happening::Cancelled { by, undo }]);
-        }
-    }
-
     fn carry_out(&mut self, next: Move) {
         if let Move::Perform(call) | Move::Claim(call) = &next {
             self.assert_backwards(&call.step);
@@ -270,6 +245,8 @@ impl Life<'_> {
                 self.commit(&[Happening::Waits(Box::new(Waits { step, until, what }))]);
             }
             Move::Expire { step } | Move::Announce { step } => self.done(step, Value::Null),
+            Move::Request(rounds) => self.request(&rounds),
+            Move::Answer { step } => self.answer(step),
         }
     }
 

@@ -9,9 +9,11 @@
 //! may see, `trace` follows a value to its sources, `keys` judges keys by them.
 
 mod abandoned;
+mod gates;
 mod headers;
 mod index;
 mod keys;
+mod links;
 mod names;
 mod order;
 mod policy;
@@ -35,6 +37,7 @@ use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
 pub use headers::headers;
+pub use links::hands_out_links;
 pub use reads::{Due, Part, Read, reads, reads_of};
 pub use secrets::secrets;
 pub use table::{Row, table};
@@ -55,6 +58,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
         Spot::Expr(expr, used) => {
             found.extend(names::check_names(&tracer, place, expr));
             found.extend(types::check_types(&tracer, expr, used));
+            found.extend(gates::check_shown(&tracer, place, expr, used));
         }
     });
     each_step(flow, &flow.steps, &mut found);

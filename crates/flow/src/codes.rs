@@ -52,6 +52,7 @@ codes! {
     C018 "an `undo` that is not reached"
     C017 "what a model said decides where something goes"
     C019 "a shared answer to a question that is different each time"
+    C016 "a secret would be shown"
     F001 "the file cannot be read as YAML"
     F002 "a field is there twice"
     F003 "unknown field"

@@ -5,6 +5,7 @@
 //! finds its range here.
 
 mod ai;
+mod approve;
 mod email;
 mod exec;
 mod flow;
@@ -20,6 +21,7 @@ mod wait;
 use semel_ledger::Millis;
 
 pub use ai::{AI, MESSAGE};
+pub use approve::{APPROVE, ESCALATE};
 pub use email::{ATTACHMENT, EMAIL};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
@@ -176,6 +178,8 @@ pub enum Is {
     Cases,
     /// A number, or `${{ }}`.
     Number,
+    /// Names of people, and `group:NAME`.
+    People,
 }
 
 impl Object {
@@ -228,13 +232,14 @@ impl Is {
             Is::Branches => "names and lists of steps".to_owned(),
             Is::Cases => "a list of cases".to_owned(),
             Is::Number => "a number, or `${{ }}`".to_owned(),
+            Is::People => "a list of names and `group:NAME`".to_owned(),
         }
     }
 }
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 46] {
+pub fn all() -> [&'static Object; 48] {
     [
         &FLOW,
         &OVERLAP,
@@ -282,6 +287,8 @@ pub fn all() -> [&'static Object; 46] {
         &WAIT,
         &CALLBACK,
         &FOR_EVENT,
+        &APPROVE,
+        &ESCALATE,
     ]
 }
 

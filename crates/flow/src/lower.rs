@@ -9,6 +9,7 @@
 
 mod act;
 mod address;
+mod approve;
 mod control;
 mod ensure;
 mod entry;

@@ -3,6 +3,7 @@
 //! Owns the vocabulary of the file and the defaults that follow from it (effect classes, scopes).
 //! Made by lowering YAML; nothing else makes one.
 
+mod approve;
 mod class;
 mod step;
 mod trigger;
@@ -13,6 +14,7 @@ use semel_ledger::Millis;
 use crate::diagnostic::Spanned;
 use crate::expr::{Expr, Template};
 
+pub use approve::{Approve, GROUP, OnReject, Round};
 pub use class::is_of_answer;
 pub use step::{
     Act, Action, Branch, Case, Class, Ensure, ForEach, GiveUp, Kind, Lookup, Made, OnUnknown,

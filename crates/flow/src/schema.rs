@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fields::{self, Field, Is, Need, Object};
 
+const PERSON: &str = "^(group:)?[A-Za-z0-9][A-Za-z0-9_.@+-]{0,63}$";
 const DURATION: &str = "([0-9]+(ms|s|m|h|d))+";
 
 /// The schema of a flow file.
@@ -194,6 +195,7 @@ fn of_type(is: Is) -> Value {
         Is::Nothing => json!({ "type": ["null", "object"], "maxProperties": 0 }),
         Is::Command => json!({ "type": "array", "items": reference("scalar"), "minItems": 1 }),
         Is::Codes { max } => codes(0, max),
+        Is::People => json!({ "type": "array", "items": text(PERSON), "minItems": 1 }),
         Is::Statuses | Is::Parts | Is::Templates | Is::Short { .. } | Is::Triggers | Is::Cases => {
             several(is)
         }

@@ -12,6 +12,7 @@
 //!                                 │ ├────claim, rule skip───▶ done
 //!                                 │ └────claim, rule ask────▶ review
 //!                                 └─ or review ──person──▶ done │ failed │ released (resend)
+//!  (absent), failed, released ──request──▶ review (attempt+1)
 //!  failed, released ──import──▶ done
 //!  done, failed, released, undone ──kept──▶ tombstone ──remembered──▶ (absent)
 //! ```
@@ -33,6 +34,7 @@ mod command;
 mod decide;
 mod entry;
 mod life;
+mod request;
 mod settle;
 mod sweep;
 
@@ -43,6 +45,7 @@ pub use command::{Command, Verdict};
 pub use decide::Decision;
 pub use entry::{Entry, Fence, OnUnknown, Owner, Process, State};
 pub use life::{Cause, Transition};
+pub use request::Request;
 pub use settle::Outcome;
 
 /// What a command leaves in the store.
@@ -126,6 +129,7 @@ fn apply_absent(leftover: bool, command: &Command, now: Time) -> Step {
     match command {
         Command::Claim(claim) => Step::fresh(claim.first_entry(now), Verdict::Granted),
         Command::Once(claim) => Step::fresh(claim.done_entry(None, now), Verdict::First),
+        Command::Request(request) => Step::fresh(request.first_entry(now), Verdict::Asked),
         Command::Import { at, remember } => {
             Step::fresh(sweep::imported(*at, *remember, now), Verdict::Imported)
         }
@@ -147,6 +151,7 @@ fn apply_present(entry: &Entry, command: &Command, now: Time) -> Step {
     match command {
         Command::Claim(claim) => claim::claim(entry, claim, now),
         Command::Once(claim) => claim::once(entry, claim, now),
+        Command::Request(request) => request::request(entry, request, now),
         Command::Heartbeat { fence, lease } => settle::heartbeat(entry, *fence, *lease, now),
         Command::Settle {
             fence,

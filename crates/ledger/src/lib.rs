@@ -16,7 +16,7 @@ pub mod time;
 
 pub use effect::{
     After, Cause, Claim, Command, Decision, Entry, Fence, OnUnknown, Outcome, Owner, Process,
-    State, Step, Transition, Verdict, apply,
+    Request, State, Step, Transition, Verdict, apply,
 };
 pub use fingerprint::{Digest, Fingerprint};
 pub use key::{EffectId, Key, KeyError, Scope};

@@ -17,6 +17,7 @@ mod effect;
 mod explain;
 mod flows;
 mod graph;
+mod inbox;
 mod kv;
 mod ledger;
 mod once;
@@ -60,6 +61,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 bus
 EXAMPLE
   semel serve --flows flows --watch
   semel check flows/order.yaml
+  semel inbox ls
   semel prove flows/order.yaml
   semel runs ls --state parked
   semel once --scope nightly-report --key \"$(date +%F)\" -- ./report.sh
@@ -102,6 +104,7 @@ pub(crate) enum Verb {
     Trigger(trigger::Trigger),
     Runs(runs::Runs),
     Rerun(rerun::Rerun),
+    Inbox(inbox::Inbox),
     Receipt(receipt::Receipt),
     Serve(serve::Serve),
     Once(once::Once),
@@ -200,6 +203,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Trigger(verb) => verb.run(&context).await,
         Verb::Runs(verb) => verb.run(&context).await,
         Verb::Rerun(verb) => verb.run(&context).await,
+        Verb::Inbox(verb) => verb.run(&context).await,
         Verb::Receipt(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,
         Verb::Once(verb) => verb.run(&context).await,

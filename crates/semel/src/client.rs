@@ -13,6 +13,7 @@ mod embedded;
 mod events;
 mod remote;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,8 @@ pub(crate) struct Client {
     keys: KeySource,
     /// Where the world reaches the server, if that was said.
     public_url: Option<String>,
+    /// Who is in which group, if the ledger is opened in this process.
+    groups: BTreeMap<String, Vec<String>>,
 }
 
 /// A ledger that is within reach for a few calls.
@@ -109,6 +112,7 @@ impl Client {
             target,
             keys,
             public_url: config.public_url()?,
+            groups: config.members(),
             remember: config.span(Name::Remember)?,
             keep: keep(config)?,
         })
@@ -173,6 +177,7 @@ impl Client {
             keep: self.keep,
             keys: self.keys.clone(),
             public_url: self.public_url.clone(),
+            groups: self.groups.clone(),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod destinations;
 mod file;
+mod groups;
 mod name;
 mod places;
 mod secret;
@@ -20,6 +21,7 @@ use semel_store::Location;
 use crate::failure::Failure;
 
 pub(crate) use destinations::{Destination, OTHERS};
+pub(crate) use groups::Group;
 pub(crate) use name::Name;
 pub(crate) use places::Place;
 pub(crate) use secret::{Secret, has_credentials, has_password, redacted};
@@ -62,6 +64,8 @@ pub(crate) struct Config {
     destinations: BTreeMap<String, (Destination, PathBuf)>,
     /// By section and name; those of nearer files.
     places: BTreeMap<(&'static str, String), (Place, PathBuf)>,
+    /// By name; those of nearer files.
+    groups: BTreeMap<String, (Group, PathBuf)>,
 }
 
 /// What the command line says, by name of the setting.
@@ -113,6 +117,10 @@ impl Config {
             for place in contents.places {
                 let of = config.places.entry((place.section, place.name.clone()));
                 of.or_insert_with(|| (place, path.clone()));
+            }
+            for group in contents.groups {
+                let of = config.groups.entry(group.name.clone());
+                of.or_insert_with(|| (group, path.clone()));
             }
         }
         if let Some(home) = default_data(around.environment) {
@@ -244,6 +252,20 @@ impl Config {
         self.places
             .values()
             .map(move |(it, path)| (it, place(path, it.line)))
+    }
+
+    /// The groups of persons, with where they were written.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&Group, Origin)> {
+        let place = |path: &PathBuf, line| Origin::File(path.clone(), line);
+        self.groups
+            .values()
+            .map(move |(it, path)| (it, place(path, it.line)))
+    }
+
+    /// Who is in which group.
+    pub(crate) fn members(&self) -> BTreeMap<String, Vec<String>> {
+        let of = |(group, _): (&Group, Origin)| (group.name.clone(), group.members.clone());
+        self.groups().map(of).collect()
     }
 
     /// The token to show to a server, if one was given: itself, or the file that holds it.

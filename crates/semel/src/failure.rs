@@ -8,7 +8,7 @@ use std::fmt;
 use semel_store::OpenError;
 
 /// How a command ended, the same for every verb.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Exit {
     /// Done.

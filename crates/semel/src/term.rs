@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 
+use semel_server::is_treacherous;
+
 /// A name as it may be shown: control characters and marks that change how the text around them
 /// reads are written out, as in `\u{202e}`.
 pub(crate) fn shown(name: &str) -> Cow<'_, str> {
@@ -49,18 +51,6 @@ pub(crate) fn shown_lines(text: &str) -> String {
         })
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-fn is_treacherous(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{061c}' // invisible, or direction marks
-            | '\u{202a}'..='\u{202e}' // direction embeddings and overrides
-            | '\u{2060}'..='\u{206f}' // isolates and other invisible marks
-            | '\u{2028}' | '\u{2029}' // line and paragraph separators
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}' // invisible tags
-        )
 }
 
 /// What a piece of text means, and so its colour.
@@ -118,7 +108,7 @@ pub(crate) fn tone_of(word: &str) -> Tone {
     match word {
         "done" | "granted" | "first" | "live" | "reuse" => Tone::Good,
         "failed" | "conflict" | "blocked" | "gave_up" => Tone::Bad,
-        "unknown" | "review" | "parked" | "guarded" | "ask" | "lost" => Tone::Doubt,
+        "unknown" | "review" | "approval" | "parked" | "guarded" | "ask" | "lost" => Tone::Doubt,
         "claimed" | "busy" | "queued" | "running" | "retrying" | "waiting" | "keyed"
         | "execute" => Tone::Busy,
         _ => Tone::Dim,

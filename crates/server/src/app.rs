@@ -1,5 +1,6 @@
 //! What every request shares.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,8 @@ pub struct Settings {
     /// The data directory: where the flight recorder and the key of signed proofs lie. Without one
     /// a kill leaves more unknown, and nothing can be signed.
     pub data: Option<PathBuf>,
+    /// Lists of persons, by the name of the group: who may decide what waits for `group:NAME`.
+    pub groups: BTreeMap<String, Vec<String>>,
     /// Where the world reaches this server; links begin with it.
     pub public_url: String,
 }
@@ -59,6 +62,7 @@ impl Default for Settings {
             drain: Duration::from_secs(10),
             runs: 1024,
             data: None,
+            groups: BTreeMap::new(),
             public_url: "http://127.0.0.1:7351".to_owned(),
         }
     }
@@ -104,6 +108,7 @@ impl App {
             remember: settings.remember,
             drain: settings.drain,
             directory: settings.data.clone(),
+            groups: settings.groups.clone(),
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
             ..semel_engine::Settings::default()
         };
@@ -119,6 +124,11 @@ impl App {
             deploying: Mutex::new(()),
             stopping: watch::Sender::new(false),
         }))
+    }
+
+    /// How links to runs are made and read, and who is in which group.
+    pub(crate) fn links(&self) -> &Links {
+        &self.engine.settings().links
     }
 
     /// The store underneath.

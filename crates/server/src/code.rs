@@ -74,6 +74,12 @@ codes! {
     FlowMissing = "flow_missing", NOT_FOUND, "There is no such flow";
     ReleaseMissing = "release_missing", NOT_FOUND, "There is no such release";
     RunMissing = "run_missing", NOT_FOUND, "There is no such run";
+    ItemMissing = "item_missing", NOT_FOUND, "Nothing of that name waits for a person";
+    ItemOver = "item_over", GONE, "It no longer waits for a person";
+    ItemChanged = "item_changed", CONFLICT, "It has changed since it was shown";
+    DecidedOtherwise = "decided_otherwise", CONFLICT, "Somebody decided otherwise";
+    SetChanged = "set_changed", CONFLICT, "Something else waits than what was shown";
+    NotAllowed = "not_allowed", FORBIDDEN, "It is for others to decide";
     MethodNotAllowed = "method_not_allowed", METHOD_NOT_ALLOWED, "The path has no such method";
     Busy = "busy", CONFLICT, "Somebody else is at it";
     Unknown = "unknown", CONFLICT, "Nobody knows whether it happened";

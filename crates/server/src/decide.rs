@@ -17,6 +17,9 @@ use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
 use crate::guard::missing;
+use crate::inbox::item::Item;
+use crate::inbox::refuse;
+use crate::inbox::request::Request as Approval;
 use crate::ledger::show_written;
 use crate::problem::Problem;
 use crate::refusal;
@@ -52,46 +55,95 @@ pub(crate) async fn decide(
         external_id.as_deref(),
         note.as_deref(),
     ]);
-    let by = who(&caller, by.as_deref());
-    let resume = Note::Resume {
-        by: by.clone(),
-        note: note.clone(),
-    };
     let content = Content {
         result: document.sent()?.any("result").map(Into::into),
         external_id,
         note,
-        by: Some(by),
+        by: Some(who(&caller, by.as_deref())),
         ..Content::default()
     };
-    let command = Command::Decide {
+    not_a_request(&app, &effect).await?;
+    let saying = Saying {
+        effect: effect.clone(),
         decision,
         attempt,
         digest,
-    };
-    let change = EffectChange {
-        effect: effect.clone(),
-        command,
         content,
     };
-    let answered = step(&app, change, &resume).await?;
+    let answered = saying.say(&app).await?;
     match (answered.verdict, &answered.record) {
-        (Verdict::Decided { again }, Some(record)) => {
-            if !again {
-                app.metrics.decided(decision);
-                tell_refused(&app, &effect, &resume).await;
-            }
-            Ok(show_written(&app.store, &effect, record).await)
-        }
+        (Verdict::Decided { .. }, Some(record)) => Ok(show_written(&app.store, record).await),
         (Verdict::NotOpen, _) => Err(not_open(&app.store, attempt, &answered)),
         (Verdict::Missing, _) => Err(missing(&effect)),
         (verdict, _) => Err(refusal::unexpected(verdict)),
     }
 }
 
+/// A request for leave is answered in the inbox, where it counts who answers.
+async fn not_a_request(app: &App, effect: &EffectId) -> Result<(), Problem> {
+    let Some(record) = app.store.load(effect).await? else {
+        return Ok(());
+    };
+    if Approval::of(&app.store, &record).await?.is_none() {
+        return Ok(());
+    }
+    let item = Item::of(app, record).await?;
+    let why = "this is a request for leave: only those whom it names may answer it";
+    let problem = refuse::not_allowed(&item, why, app.links());
+    Err(problem.fix(&format!("POST /v1/inbox/{}/decide", item.id())))
+}
+
+/// What somebody says of an effect that is open, whichever way it came.
+#[derive(Debug)]
+pub(crate) struct Saying {
+    pub(crate) effect: EffectId,
+    pub(crate) decision: Decision,
+    pub(crate) attempt: Option<u32>,
+    pub(crate) digest: Digest,
+    /// With who says it, and their note.
+    pub(crate) content: Content,
+}
+
+impl Saying {
+    /// Puts it on record and wakes whoever waits for it.
+    pub(crate) async fn say(self, app: &App) -> Result<Answered, Problem> {
+        let Saying {
+            effect,
+            decision,
+            attempt,
+            digest,
+            content,
+        } = self;
+        let resume = Note::Resume {
+            by: content.by.clone().unwrap_or_default(),
+            note: content.note.clone(),
+        };
+        let command = Command::Decide {
+            decision,
+            attempt,
+            digest,
+        };
+        let change = EffectChange {
+            effect: effect.clone(),
+            command,
+            content,
+        };
+        let (answered, told) = step(app, change, &resume).await?;
+        if answered.verdict == (Verdict::Decided { again: false }) {
+            app.metrics.decided(decision);
+            tell_refused(app, &effect, &resume, told).await;
+        }
+        Ok(answered)
+    }
+}
+
 /// Writes a decision. If a run waits for it, the run is told in the same commit: a decision that is
-/// on record never leaves its run parked.
-async fn step(app: &App, change: EffectChange, resume: &Note) -> Result<Answered, Problem> {
+/// on record never leaves its run parked. Gives the run that was told, too.
+async fn step(
+    app: &App,
+    change: EffectChange,
+    resume: &Note,
+) -> Result<(Answered, Option<RunId>), Problem> {
     let record = app.store.load(&change.effect).await?;
     let open = |record: &Record| {
         let state = record.state_at(app.store.now());
@@ -100,12 +152,12 @@ async fn step(app: &App, change: EffectChange, resume: &Note) -> Result<Answered
     let waiting = record.filter(open);
     let run = waiting.and_then(|record| record.by.as_deref().and_then(RunId::parse));
     let (Some(run), Some(mail)) = (run, run.and_then(|run| mail(run, resume))) else {
-        return Ok(app.store.step(change).await?);
+        return Ok((app.store.step(change).await?, None));
     };
     let answers = app.store.commit(vec![change.into(), mail]).await?;
     app.engine.mail_came(run);
     match answers.into_iter().next() {
-        Some(Answer::Effect(answered)) => Ok(*answered),
+        Some(Answer::Effect(answered)) => Ok((*answered, Some(run))),
         _ => Err(StoreError::Closed.into()),
     }
 }
@@ -115,27 +167,28 @@ fn mail(run: RunId, note: &Note) -> Option<Change> {
     Some(Change::Mail { run, note })
 }
 
-/// Runs that were refused while it was open wait, too; their receipts name them. The decision
+/// Runs that were refused while it was open wait, too; their receipts name them, and `told` knows. The decision
 /// stands whether they can be told or not: whoever looks at them can resume them.
-async fn tell_refused(app: &App, effect: &EffectId, resume: &Note) {
+async fn tell_refused(app: &App, effect: &EffectId, resume: &Note, told: Option<RunId>) {
     let filter = ReceiptFilter {
         effect: Some(effect.hash()),
         verdict: Some(Verdict::Unknown),
         limit: REFUSED,
         ..ReceiptFilter::default()
     };
-    let told = async {
+    let telling = async {
         app.store.write_receipts().await?;
         let receipts = app.store.receipts(&filter).await?.items;
         let runs = receipts
             .iter()
-            .filter_map(|receipt| receipt.by.as_deref().and_then(RunId::parse));
+            .filter_map(|receipt| receipt.by.as_deref().and_then(RunId::parse))
+            .filter(|run| Some(*run) != told);
         for run in runs.collect::<BTreeSet<RunId>>() {
             app.engine.tell(run, resume).await?;
         }
         Ok::<(), StoreError>(())
     };
-    if let Err(error) = told.await {
+    if let Err(error) = telling.await {
         tracing::warn!(%error, "runs that wait for a decision were not told");
     }
 }

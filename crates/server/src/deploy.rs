@@ -5,8 +5,8 @@
 //! twice is one release. The invariant: what is refused changed nothing.
 
 use semel_engine::flows::Live;
-use semel_engine::places;
-use semel_flow::model::{Action, Step, Trigger, Wait};
+use semel_flow::check::hands_out_links;
+use semel_flow::model::Trigger;
 use semel_flow::{Diagnostic, Flow, Level};
 use semel_ledger::{KeyError, Scope};
 use semel_store::run::{ReleaseChange, ReleaseId};
@@ -223,12 +223,8 @@ pub(crate) async fn ready_live(app: &App) {
 
 /// Sees to it that there is a key for the links that runs of the flow hand out, if they do.
 pub(crate) async fn ready_links(app: &App, flow: &Flow) -> Result<(), VaultError> {
-    let mut steps: Vec<&Step> = flow.steps.iter().chain(&flow.on_failure).collect();
-    while let Some(step) = steps.pop() {
-        if matches!(step.action, Action::Wait(Wait::Callback(_))) {
-            return app.vault.ready_links(&app.store).await;
-        }
-        steps.extend(places::inner(step).flatten());
+    if hands_out_links(flow) {
+        app.vault.ready_links(&app.store).await?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use semel_ledger::{EffectId, Scope, State as EffectState, Time};
+use semel_ledger::{Scope, State as EffectState, Time};
 use semel_store::query::Page;
 use semel_store::{Filter, Receipt, ReceiptFilter, Record, Store, StoreError, Stored, Turn};
 
@@ -45,6 +45,8 @@ pub(crate) async fn list(
         external_id: query.one("external_id")?.map(str::to_owned),
         key_prefix: query.one("prefix")?.map(str::to_owned),
         since: query.time("since")?,
+        until: None,
+        hashes: None,
         after: query.after()?,
         limit: query.limit()?,
     };
@@ -109,15 +111,20 @@ pub(crate) async fn get(
     let record = app.store.load(&effect).await?;
     let record = record.filter(|record| !view::is_forgotten(record, app.store.now()));
     let record = record.ok_or_else(|| missing(&effect))?;
-    show(&app.store, &effect, &record).await
+    show(&app.store, &record).await
 }
 
 /// One effect with all that is known of it.
-pub(crate) async fn show(
+pub(crate) async fn show(store: &Store, record: &Record) -> Result<Response, Problem> {
+    let (texts, turns, receipts) = parts(store, record).await?;
+    Ok(life(record, &texts, &turns, &receipts, store.now()))
+}
+
+/// What is kept of an effect beside its row: its texts, its life, the newest of its receipts.
+pub(crate) async fn parts(
     store: &Store,
-    effect: &EffectId,
     record: &Record,
-) -> Result<Response, Problem> {
+) -> Result<(Texts, Vec<Turn>, Vec<Receipt>), Problem> {
     let mut texts = Texts::default();
     if let Some(stored) = &record.input {
         texts.input = store.text(stored).await?;
@@ -128,18 +135,18 @@ pub(crate) async fn show(
     let turns = store.turns(record).await?;
     let receipts = store
         .receipts(&ReceiptFilter {
-            effect: Some(effect.hash()),
+            effect: Some(record.effect.hash()),
             limit: RECEIPTS_SHOWN,
             ..ReceiptFilter::default()
         })
         .await?;
-    Ok(life(record, &texts, &turns, &receipts.items, store.now()))
+    Ok((texts, turns, receipts.items))
 }
 
 /// The same after a change that is written: if more cannot be read, what is in hand is shown, as
 /// an error would say that nothing was written.
-pub(crate) async fn show_written(store: &Store, effect: &EffectId, record: &Record) -> Response {
-    match show(store, effect, record).await {
+pub(crate) async fn show_written(store: &Store, record: &Record) -> Response {
+    match show(store, record).await {
         Ok(response) => response,
         Err(problem) => {
             tracing::warn!(why = problem.detail(), "only part of an effect is shown");

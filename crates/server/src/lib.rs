@@ -11,6 +11,7 @@
 
 mod accept;
 mod app;
+mod approve;
 mod auth;
 mod blobs;
 mod body;
@@ -31,6 +32,7 @@ mod health;
 mod hooks;
 mod idle;
 mod import;
+mod inbox;
 mod kv;
 mod ledger;
 mod metrics;
@@ -59,6 +61,7 @@ mod view;
 mod watched;
 
 pub use app::{App, Settings};
+pub use approve::is_treacherous;
 pub use code::Code;
 pub use deploy::{
     AbandonedKeys, DeployError, DeployOptions, DeployStatus, Deployed, deploy, release_of,

@@ -61,7 +61,7 @@ impl Problem {
         self
     }
 
-    fn ends_connection(&self) -> bool {
+    pub(crate) fn ends_connection(&self) -> bool {
         // Part of the body may not have been read.
         matches!(
             self.code,

@@ -23,8 +23,8 @@ use crate::hooks::receive;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
-    blobs, callbacks, decide, flows, guard, health, import, kv, ledger, once, proof, receipts,
-    releases, runs, secrets, settle, tokens, trigger,
+    approve, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger, once,
+    proof, receipts, releases, runs, secrets, settle, tokens, trigger,
 };
 
 /// Who may pass.
@@ -65,7 +65,7 @@ const HOOKS: &str = "/hooks/{*path}";
 const KV: &str = "/v1/kv/{*key}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 43] = [
+pub const ROUTES: [Route; 49] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
@@ -96,6 +96,12 @@ pub const ROUTES: [Route; 43] = [
     route(Access::Token, "/v1/ledger/import", &["post"]),
     route(Access::Token, "/v1/ledger/{scope}/{key}", &["get"]),
     route(Access::Token, "/v1/ledger/{scope}/{key}/decide", &["post"]),
+    route(Access::Token, "/v1/inbox", &["get"]),
+    route(Access::Token, "/v1/inbox/decide", &["post"]),
+    route(Access::Token, "/v1/inbox/{id}", &["get"]),
+    route(Access::Token, "/v1/inbox/{id}/decide", &["post"]),
+    route(Access::Token, "/v1/inbox/{id}/link", &["post"]),
+    route(Access::Open, "/approve/{token}", &["get", "post"]),
     route(Access::Token, "/v1/receipts", &["get"]),
     route(Access::Token, "/v1/receipts/tally", &["get"]),
     route(Access::Token, "/v1/blobs", &["put"]),
@@ -143,6 +149,12 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/ledger/import" => post(import::import),
         "/v1/ledger/{scope}/{key}" => get(ledger::get),
         "/v1/ledger/{scope}/{key}/decide" => post(decide::decide),
+        "/v1/inbox" => get(inbox::list::list),
+        "/v1/inbox/decide" => post(inbox::bulk::decide),
+        "/v1/inbox/{id}" => get(inbox::one::get),
+        "/v1/inbox/{id}/decide" => post(inbox::one::decide),
+        "/v1/inbox/{id}/link" => post(inbox::link::make),
+        "/approve/{token}" => get(approve::show).post(approve::decide),
         "/v1/receipts" => get(receipts::list),
         "/v1/receipts/tally" => get(receipts::tally),
         "/v1/blobs" => put(blobs::put),

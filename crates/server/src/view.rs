@@ -109,7 +109,8 @@ fn attempts(record: &Record, turns: &[Turn], now: Time) -> Vec<Attempt> {
     let mut attempts: Vec<Attempt> = Vec::new();
     for turn in turns {
         let turn = &turn.transition;
-        if turn.cause == Cause::ClaimedAgain || turn.attempt == entry.attempt {
+        let began = matches!(turn.cause, Cause::ClaimedAgain | Cause::Requested);
+        if began || turn.attempt == entry.attempt {
             continue;
         }
         attempts.retain(|attempt| attempt.number != turn.attempt);

@@ -18,6 +18,10 @@ pub struct Filter {
     pub key_prefix: Option<String>,
     /// Only whose present state began at or after this.
     pub since: Option<Time>,
+    /// Only whose present state began before this.
+    pub until: Option<Time>,
+    /// Only whose name hashes to something from the first to the last of these.
+    pub hashes: Option<([u8; 16], [u8; 16])>,
     /// Continue behind this position.
     pub after: Option<i64>,
     /// At most so many.

@@ -146,7 +146,9 @@ fn updated(
     let content = change.content;
     let moved = entry.state != before.entry.state;
     match change.command {
-        Command::Claim(_) | Command::Once(_) if entry.attempt != before.entry.attempt => {
+        Command::Claim(_) | Command::Once(_) | Command::Request(_)
+            if entry.attempt != before.entry.attempt =>
+        {
             record.by = content.by;
             record.note = None;
             record.result = content.result.map(|result| keep(result, blobs));

@@ -223,7 +223,7 @@ impl Store {
         Ok(member)
     }
 
-    /// Writes one step of one effect. A refused claim leaves a receipt.
+    /// Writes one step of one effect. A refused claim or request leaves a receipt.
     ///
     /// A claim that is refused by what is already committed needs no write and no fsync: of an
     /// effect that passed by lately it is answered by a read, of others by the writer.
@@ -231,7 +231,11 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the store could not.
     pub async fn step(&self, change: EffectChange) -> Result<Answered, StoreError> {
-        if !matches!(change.command, Command::Claim(_) | Command::Once(_)) {
+        let asks = matches!(
+            change.command,
+            Command::Claim(_) | Command::Once(_) | Command::Request(_)
+        );
+        if !asks {
             return self.write_step(change).await;
         }
         let (effect, by) = (change.effect.clone(), change.content.by.clone());

@@ -62,6 +62,7 @@ impl Decider<'_, '_> {
                 Ok(message) | Err(message) => self.give_up(step, &message),
             },
             Action::Wait(wait) => self.begin_wait(step, wait),
+            Action::Approve(approve) => self.begin_approve(step, approve),
         }
     }
 

@@ -6,6 +6,7 @@ use semel_flow::Value;
 use semel_ledger::{EffectId, Fence, Time};
 use semel_store::run::RunState;
 
+use crate::gate::Asking;
 use crate::journal::Ending;
 use crate::kv::Asked;
 use crate::resolve::Call;
@@ -115,6 +116,13 @@ pub enum Move {
     },
     /// Nothing came in time, unless it did at the last moment.
     Expire {
+        /// Which step.
+        step: Arc<str>,
+    },
+    /// Ask people for leave, unless the ledger knows a yes to one of these: the first round, and the one after it.
+    Request(Vec<Asking>),
+    /// People were asked: the ledger knows what they answered, and after its time silence counts.
+    Answer {
         /// Which step.
         step: Arc<str>,
     },

@@ -55,7 +55,7 @@ impl Decider<'_, '_> {
         }
         match what {
             WaitsFor::Time => self.done(step, Value::Null, How::Arrived),
-            WaitsFor::Callback | WaitsFor::Event => Look::Do(Move::Expire {
+            WaitsFor::Callback | WaitsFor::Event | WaitsFor::Approval => Look::Do(Move::Expire {
                 step: places::name(step),
             }),
         }
@@ -110,11 +110,12 @@ fn why(until: Time, what: WaitsFor) -> String {
         WaitsFor::Time => format!("waits until {until}"),
         WaitsFor::Callback => format!("waits for its callback until {until}"),
         WaitsFor::Event => format!("waits for an event until {until}"),
+        WaitsFor::Approval => format!("waits for an answer until {until}"),
     }
 }
 
 /// A time for people.
-fn shown(Time(millis): Time) -> String {
+pub(super) fn shown(Time(millis): Time) -> String {
     let time = Timestamp::from_millisecond(millis);
     time.map_or_else(|_| format!("{millis} ms"), |time| time.to_string())
 }

@@ -93,6 +93,18 @@ pub enum Origin {
     Rerun,
 }
 
+impl Opening {
+    /// Who started it by hand, be it through a flow that calls this one.
+    #[must_use]
+    pub fn maker(&self) -> Option<&str> {
+        match self.by {
+            Origin::Manual | Origin::Rerun => self.from.as_deref(),
+            Origin::Call => self.within.as_ref()?.maker.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 impl Origin {
     /// The word for it, the same everywhere.
     #[must_use]
@@ -126,6 +138,9 @@ pub struct Within {
     /// A `for_each` item: its position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<u64>,
+    /// A called flow: who started the run that calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maker: Option<Box<str>>,
 }
 
 /// What a repeated run takes over from the one before.

@@ -30,6 +30,8 @@ pub enum WaitsFor {
     Callback,
     /// An event.
     Event,
+    /// The answer of people who were asked for leave.
+    Approval,
 }
 
 /// An event that a step emitted.

@@ -26,6 +26,7 @@ impl Active {
         self.journal.changes.extend(held.iter().filter_map(release));
         self.journal.changes.extend(self.item_settled(how, &why));
         self.stop_waiting(inner);
+        self.take_back(inner).await?;
         let why: Box<str> = why.into();
         self.note(Happening::Ended {
             how,

@@ -1,5 +1,8 @@
 //! Whole runs: a real store, the real engine, and a world that counts.
 
+mod approvals;
+mod approved;
+mod asking;
 mod control;
 mod effects;
 mod heard;

@@ -264,6 +264,7 @@ impl Node {
         let settings = Settings {
             directory: directory.map(Path::to_owned),
             links: Links::new("http://here", Arc::new(TokenKey::new(&[7; 32]))),
+            groups: [("finance".to_owned(), vec!["bob".to_owned()])].into(),
             ..Settings::default()
         };
         let engine = Engine::new(store, Arc::clone(&world) as Arc<dyn Perform>, settings);
@@ -306,12 +307,32 @@ impl Node {
 
     /// Starts a run by an event; `None` if its key had one already.
     pub(crate) async fn start(&self, flow: &str, event: &str) -> Option<RunId> {
-        let id = self.engine.store().new_run_id();
-        self.start_as(id, flow, event).await
+        self.start_by(flow, event, None).await
     }
 
     /// The same, under a name that was known before.
     pub(crate) async fn start_as(&self, id: RunId, flow: &str, event: &str) -> Option<RunId> {
+        self.start_of(id, flow, event, None).await
+    }
+
+    /// The same, by hand of somebody.
+    pub(crate) async fn start_by(
+        &self,
+        flow: &str,
+        event: &str,
+        by: Option<&str>,
+    ) -> Option<RunId> {
+        let id = self.engine.store().new_run_id();
+        self.start_of(id, flow, event, by).await
+    }
+
+    async fn start_of(
+        &self,
+        id: RunId,
+        flow: &str,
+        event: &str,
+        by: Option<&str>,
+    ) -> Option<RunId> {
         let live = self.engine.flows().live();
         let compiled = live.flows.get(flow).expect("a live flow");
         let store = self.engine.store();
@@ -324,7 +345,7 @@ impl Node {
             raw: None,
             headers: Headers::new(),
             at: store.now(),
-            from: None,
+            from: by.map(Into::into),
             key: None,
             own_key: None,
             begin: false,

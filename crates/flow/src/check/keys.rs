@@ -147,7 +147,7 @@ impl Key<'_, '_, '_> {
     fn moment(&self, trace: &Trace, name: &str) -> Diagnostic {
         let what = match name {
             "run.id" => "the run",
-            name if name.starts_with("callbacks") => "the run",
+            name if name.starts_with("callbacks") || name.starts_with("approvals") => "the run",
             name if name.ends_with("attempt") => "the attempt",
             _ => "the delivery",
         };

@@ -3,6 +3,7 @@
 //! Owns the codes `C001` to `C007` and `C009`. Members of events and answers are not known before
 //! they come; those of `run`, `schedule`, `step`, `failure`, `request` and of steps are.
 
+mod approvals;
 mod callbacks;
 mod member;
 mod reach;
@@ -18,7 +19,7 @@ use crate::model::{Flow, INCOMING, Trigger, is_of_answer};
 use crate::near::nearest;
 
 /// Names that exist somewhere, and where.
-const ELSEWHERE: [(&str, &str); 15] = [
+const ELSEWHERE: [(&str, &str); 16] = [
     ("body", "over an answer: in `result`, `found` and `paging`"),
     (
         "status",
@@ -43,6 +44,7 @@ const ELSEWHERE: [(&str, &str); 15] = [
     ),
     ("callbacks", "in steps, once the run has begun"),
     (INCOMING, "in `match` of `wait`"),
+    ("approvals", "in steps, once the run has begun"),
 ];
 
 /// One expression under scrutiny.
@@ -154,6 +156,7 @@ impl<'f> Names<'_, '_, 'f> {
             "callbacks" => self.callbacks(members, span),
             "run" | "schedule" | "step" | "failure" => self.fixed_member(root, members),
             "request" => self.request(members, span),
+            "approvals" => self.approvals(members, span),
             _ => {}
         }
     }
@@ -220,7 +223,7 @@ impl<'f> Names<'_, '_, 'f> {
             "event" | "schedule" => sees != AnswerOnly,
             "request" => sees != AnswerOnly && has_hook(flow),
             "run" => !matches!(sees, Event | AnswerOnly),
-            "steps" | "callbacks" => matches!(
+            "steps" | "callbacks" | "approvals" => matches!(
                 sees,
                 Run | Step | OwnResult | Ended | Answer | Anything | Incoming
             ),

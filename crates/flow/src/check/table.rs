@@ -69,7 +69,8 @@ impl Rows<'_, '_> {
 
     fn row(&self, step: &Step, depth: usize, run: &str) -> Row {
         let class = step.class();
-        let effect = class.has_effect();
+        let gate = matches!(step.action, Action::Approve(_));
+        let effect = class.has_effect() || gate;
         let key = match &step.action {
             Action::ForEach(each) => Some(written::template(&each.key)),
             Action::Lock { name, .. } => Some(written::template(name)),
@@ -103,6 +104,7 @@ fn kind(step: &Step) -> &'static str {
         Action::Lock { .. } => "lock",
         Action::Stop { .. } => "stop",
         Action::Fail { .. } => "fail",
+        Action::Approve(_) => "approve",
         Action::Wait(_) => "wait",
     }
 }
@@ -115,6 +117,7 @@ fn guard(step: &Step, class: Class) -> String {
         (Action::Ensure(_), _) => "the ledger, and `find`".to_owned(),
         (Action::ForEach(_), _) => "the ledger, item by item".to_owned(),
         (Action::Call { .. }, _) => "the ledger, by the called run's key".to_owned(),
+        (Action::Approve(_), _) => "the ledger, by what is asked".to_owned(),
         (Action::Emit { .. }, _) => "told when the step is recorded as done".to_owned(),
         (Action::Wait(Wait::Callback(_)), _) => "the ledger, the first callback counts".to_owned(),
         (_, Class::Pure) => "none needed: touches nothing".to_owned(),

@@ -1,6 +1,7 @@
 //! Flows in, messages out: every word that the check says is a snapshot.
 
 mod flows;
+mod gates;
 mod keys;
 mod policy;
 mod references;

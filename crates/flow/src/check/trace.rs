@@ -212,6 +212,8 @@ impl<'f> Walk<'_, 'f> {
             "schedule" | "delivery" | "attempt" | "callbacks" => {
                 self.push(Source::Moment(path::text(name, segs)), span);
             }
+            // A link has the run in it.
+            "approvals" => self.push(Source::Moment(path::text(name, segs)), span),
             "steps" => self.steps(segs, span),
             _ if is_of_answer(self.answer, name) => self.answered(segs, span),
             _ => self.given(name, segs, span),

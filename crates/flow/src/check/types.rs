@@ -202,9 +202,8 @@ impl<'f> Types<'_, '_, 'f> {
         match name {
             _ if self.bound.contains(&name) => Type::Any,
             "status" => Type::Whole,
-            "headers" | "run" | "schedule" | "step" | "steps" | "failure" | "request" => {
-                Type::Object
-            }
+            "headers" | "run" | "schedule" | "step" | "steps" | "failure" | "request"
+            | "approvals" => Type::Object,
             _ => {
                 let mut lets = self.tracer.flow.lets.iter();
                 match lets.find(|(given, _)| given.it == name) {
@@ -225,7 +224,10 @@ impl<'f> Types<'_, '_, 'f> {
                 "status" => Type::Text,
                 "result" => self.step(id).map_or(Type::Any, |step| match &step.action {
                     _ if step.result.is_some() => Type::Any,
-                    Action::Set(_) | Action::ForEach(_) | Action::Emit { .. } => Type::Object,
+                    Action::Set(_)
+                    | Action::ForEach(_)
+                    | Action::Emit { .. }
+                    | Action::Approve(_) => Type::Object,
                     _ => Type::Any,
                 }),
                 _ => Type::Any,
@@ -253,6 +255,11 @@ impl<'f> Types<'_, '_, 'f> {
         };
         match &step.action {
             Action::ForEach(_) | Action::Emit { .. } => Type::Whole,
+            Action::Approve(_) => match name {
+                "approved" => Type::Bool,
+                "by" => Type::List,
+                _ => Type::Any,
+            },
             Action::Set(members) if depth < MAX_DEPTH => {
                 let mut members = members.iter();
                 let member = members.find(|(member, _)| member.it == name);

@@ -330,6 +330,12 @@ impl<'i, 'f> Visit<'_, 'i, 'f> {
             Action::Wait(Wait::ForEvent(it)) => {
                 self.expr(&run.seeing(Sees::Incoming), &it.matches, Use::Condition);
             }
+            Action::Approve(approve) => {
+                self.template(run, &approve.ask);
+                if let Some(show) = &approve.show {
+                    self.tree(run, show);
+                }
+            }
         }
     }
 

@@ -132,6 +132,10 @@ impl Mark {
             Action::Lock { steps, .. } => self.block(steps),
             Action::Stop { message } => message.iter_mut().for_each(|it| self.template(it)),
             Action::Fail { message } => self.template(message),
+            Action::Approve(approve) => {
+                self.template(&mut approve.ask);
+                approve.show.iter_mut().for_each(|it| self.tree(it));
+            }
             Action::Wait(Wait::Until(it)) => self.expr(it),
             Action::Wait(Wait::ForEvent(it)) => self.expr(&mut it.matches),
             Action::Wait(Wait::For(_) | Wait::Callback(_)) => {}

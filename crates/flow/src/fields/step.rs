@@ -3,6 +3,7 @@
 use semel_ledger::Millis;
 
 use super::ai::AI;
+use super::approve::APPROVE;
 use super::email::EMAIL;
 use super::exec::EXEC;
 use super::http::HTTP;
@@ -71,7 +72,7 @@ pub static KINDS: Object = Object {
     ..object("what a step does", &KIND_FIELDS)
 };
 
-static KIND_FIELDS: [Field; 19] = [
+static KIND_FIELDS: [Field; 20] = [
     field("http", Is::Object(&HTTP), "A request."),
     field("sql", Is::Object(&SQL), "A statement in a database."),
     field("email", Is::Object(&EMAIL), "A mail."),
@@ -145,10 +146,15 @@ static KIND_FIELDS: [Field; 19] = [
         Is::Object(&WAIT),
         "Rest until a time, a callback or an event has come.",
     ),
+    field(
+        "approve",
+        Is::Object(&APPROVE),
+        "Ask people for leave, and wait for their answer.",
+    ),
 ];
 
 /// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 1] = ["approve"];
+pub const NOT_YET: [&str; 0] = [];
 
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {

@@ -12,13 +12,15 @@ text{font:13px system-ui,sans-serif;fill:#1c2330}
 .line{fill:#475467;font-family:ui-monospace,monospace;font-size:11px}
 .card{fill:#fff;stroke:#d0d5dd;rx:8px}.trigger .card{fill:#eef4ff;stroke:#a4bcfd;rx:18px}
 .undo .card{stroke-dasharray:4 3}
+.gate .card{fill:#fffaeb;stroke:#dc6803;stroke-width:2;rx:0}
 .frame{fill:none;stroke:#98a2b3;stroke-dasharray:6 4;rx:12px}
 .arrow,.join{stroke:#667085;fill:none;stroke-width:1.4}.dashed{stroke-dasharray:4 3}
 .chip{rx:4px}.pure{fill:#98a2b3}.read{fill:#2e90fa}.set{fill:#0e9384}.keyed{fill:#dc6803}.guarded{fill:#d92d20}
 .chip-text{fill:#fff;font-size:10px;font-weight:600}
 #head{fill:#667085}.back{fill:#fcfcfd}
 @media (prefers-color-scheme:dark){text{fill:#f0f2f5}.kind{fill:#98a2b3}.line{fill:#cbd2dc}
-.card{fill:#1d2433;stroke:#3b465c}.trigger .card{fill:#1e2a4a;stroke:#4667b8}.back{fill:#12161f}}
+.card{fill:#1d2433;stroke:#3b465c}.trigger .card{fill:#1e2a4a;stroke:#4667b8}
+.gate .card{fill:#2d2413;stroke:#dc6803}.back{fill:#12161f}}
 ";
 
 pub(super) fn draw(flow: &Flow, picture: &Picture) -> String {
@@ -86,6 +88,7 @@ fn curve([a, b]: [f64; 2], [c, d]: [f64; 2]) -> String {
 fn draw_card(out: &mut String, card: &Card, [x, y, w, h]: [f64; 4]) {
     let class = match card.kind.as_str() {
         kind @ ("trigger" | "undo") => kind,
+        "approve" => "gate",
         _ => "step",
     };
     let id = escaped(&card.id);

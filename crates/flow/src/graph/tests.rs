@@ -1,9 +1,10 @@
 use super::*;
 
-const EXAMPLES: [&str; 3] = [
+const EXAMPLES: [&str; 4] = [
     include_str!("../../../../examples/invoice-on-payment.yaml"),
     include_str!("../../../../examples/order-shipped.yaml"),
     include_str!("../../../../examples/renewal-reminders.yaml"),
+    include_str!("../../../../examples/refund-with-approval.yaml"),
 ];
 
 fn flow(source: &str) -> Flow {
@@ -61,6 +62,17 @@ fn names_cannot_break_out_of_the_picture() {
 #[test]
 fn the_text_is_a_tree_that_can_be_read() {
     insta::assert_snapshot!(text(&flow(EXAMPLES[0])));
+}
+
+#[test]
+fn a_gate_looks_like_one() {
+    let flow = flow(EXAMPLES[3]);
+    insta::assert_snapshot!(text(&flow));
+    let svg = svg(&flow);
+    assert!(
+        svg.contains(r#"<g class="gate" data-step="agreed">"#),
+        "{svg}"
+    );
 }
 
 #[test]

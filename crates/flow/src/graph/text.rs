@@ -45,8 +45,13 @@ fn block(out: &mut String, run: &str, steps: &[Step], indent: &str) {
 fn one(out: &mut String, run: &str, step: &Step, first: &str, below: &str) {
     let words = words::step(run, step);
     let class = step.class().name();
+    // A gate is no box among boxes.
+    let gate = match &step.action {
+        Action::Approve(_) => "║ ",
+        _ => "",
+    };
     let line = format!(
-        "{first}{}  {class} {} {}",
+        "{first}{gate}{}  {class} {} {}",
         step.id.it, words.kind, words.what
     );
     let _ = writeln!(out, "{}", line.trim_end());
@@ -54,8 +59,9 @@ fn one(out: &mut String, run: &str, step: &Step, first: &str, below: &str) {
         let _ = writeln!(out, "{below}     if {}", words::cut(&when.source));
     }
     if !words.guard.is_empty() {
-        let unknown = words::unknown(step).unwrap_or("");
-        let _ = writeln!(out, "{below}     {}; unknown: {unknown}", words.guard);
+        let unknown = words::unknown(step).map(|unknown| format!("; unknown: {unknown}"));
+        let unknown = unknown.unwrap_or_default();
+        let _ = writeln!(out, "{below}     {}{unknown}", words.guard);
     }
     if let Some(undo) = step.undo.as_deref().and_then(Step::act) {
         let _ = writeln!(out, "{below}     ↩ undo {}", words::act_words(undo));

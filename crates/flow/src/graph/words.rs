@@ -1,7 +1,8 @@
 //! What a picture says of triggers and steps, in few words.
 
 use crate::model::{
-    Act, Action, Class, Heard, Kind, OnUnknown, Schedule, Step, Timing, Tree, Trigger, Wait,
+    Act, Action, Approve, Class, Heard, Kind, OnUnknown, Round, Schedule, Step, Timing, Tree,
+    Trigger, Wait,
 };
 use crate::written::{self, template};
 
@@ -38,6 +39,7 @@ pub(super) fn step(run: &str, step: &Step) -> Words {
         Action::Lock { name, .. } => ("lock", template(name)),
         Action::Stop { message } => ("stop", message.as_ref().map_or_else(String::new, template)),
         Action::Fail { message } => ("fail", template(message)),
+        Action::Approve(approve) => ("approve", template(&approve.ask)),
         Action::Wait(wait) => ("wait", wait_words(wait)),
     };
     Words {
@@ -111,10 +113,33 @@ fn plain_words(act: &Act) -> String {
 }
 
 fn guard(run: &str, step: &Step) -> String {
+    if let Action::Approve(approve) = &step.action {
+        return waits(approve);
+    }
     if !step.class().has_effect() {
         return String::new();
     }
     format!("once per {}", written::step_key(step, run))
+}
+
+/// Whom a gate waits for, and what silence leads to.
+fn waits(approve: &Approve) -> String {
+    let people = |round: &Round| {
+        let by: Vec<&str> = round.by.iter().map(|one| one.it.as_str()).collect();
+        by.join(", ")
+    };
+    let Round {
+        timeout,
+        silence_approves,
+        ..
+    } = &approve.first;
+    let then = match &approve.escalate {
+        Some(next) => format!("then {}", people(next)),
+        None if *silence_approves => "then yes".to_owned(),
+        None => "then no".to_owned(),
+    };
+    let (needed, by) = (approve.needed, people(&approve.first));
+    format!("{needed} of {by} within {timeout}, {then}")
 }
 
 /// What happens when nobody knows whether it happened.

@@ -154,6 +154,7 @@ impl Lower {
             node: value,
         };
         match name {
+            "approve" => self.approve(entry, slot),
             "ensure" => self.ensure(slot).map(|it| Action::Ensure(Box::new(it))),
             "wait" => self.wait(slot).map(Action::Wait),
             "for_each" => {

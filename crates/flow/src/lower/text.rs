@@ -9,9 +9,24 @@ use crate::model::Tree;
 use crate::yaml::{Kind, Node};
 
 /// Names that expressions know already.
-const TAKEN: [&str; 16] = [
-    "event", "steps", "step", "run", "secrets", "schedule", "failure", "status", "headers", "body",
-    "cursor", "request", "true", "false", "null", "in",
+const TAKEN: [&str; 17] = [
+    "event",
+    "steps",
+    "step",
+    "run",
+    "secrets",
+    "schedule",
+    "failure",
+    "status",
+    "headers",
+    "body",
+    "cursor",
+    "request",
+    "true",
+    "false",
+    "null",
+    "in",
+    "approvals",
 ];
 
 impl Lower {

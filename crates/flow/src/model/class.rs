@@ -107,7 +107,9 @@ impl Step {
             | Action::Lock { .. }
             | Action::Stop { .. }
             | Action::Fail { .. }
-            | Action::Wait(_) => Class::Pure,
+            | Action::Wait(_)
+            // It asks people, and nothing of the world.
+            | Action::Approve(_) => Class::Pure,
         }
     }
 
@@ -183,7 +185,6 @@ impl Act {
             Kind::Ssh if self.member("status").is_some() => Class::Read,
             // What marks the work on the other side drops repeats for as long as it is there.
             Kind::Ssh if self.is("detach") => Class::Keyed,
-            Kind::Other("approve") => Class::Pure,
             Kind::Kv => self.class_of_kv(),
             // Nobody sees a second answer of a model, but it is paid for.
             Kind::Email | Kind::Notify | Kind::Exec | Kind::Ssh | Kind::Ai | Kind::Other(_) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use semel_ledger::Millis;
 
-use super::{Block, Wait};
+use super::{Approve, Block, Wait};
 use crate::diagnostic::{Span, Spanned};
 use crate::expr::{Expr, Template};
 
@@ -188,6 +188,8 @@ pub enum Action {
     },
     /// Rest until something has come.
     Wait(Wait),
+    /// Ask people for leave, and wait for their answer.
+    Approve(Box<Approve>),
 }
 
 /// One call to the world.

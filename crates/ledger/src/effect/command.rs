@@ -1,6 +1,6 @@
 //! What can be asked of an effect, and what can be answered.
 
-use super::{Claim, Decision, Fence, Outcome};
+use super::{Claim, Decision, Fence, Outcome, Request};
 use crate::fingerprint::Digest;
 use crate::time::{Millis, Time};
 
@@ -61,6 +61,8 @@ pub enum Command {
         /// How long inputs and results are kept.
         keep: Millis,
     },
+    /// Ask a person for leave.
+    Request(Request),
 }
 
 impl Command {
@@ -69,7 +71,7 @@ impl Command {
     pub fn may_be_first(&self) -> bool {
         matches!(
             self,
-            Command::Claim(_) | Command::Once(_) | Command::Import { .. }
+            Command::Claim(_) | Command::Once(_) | Command::Import { .. } | Command::Request(_)
         )
     }
 }
@@ -115,16 +117,18 @@ pub enum Verdict {
     Swept,
     /// A background duty left it alone.
     Kept,
+    /// Asked with [`Command::Request`]: a person has it before them.
+    Asked,
 }
 
 impl Verdict {
-    /// Whether whoever asked may act, or was the first.
+    /// Whether whoever asked got it: they may act, were the first, or a person is asked for them.
     #[must_use]
     pub fn is_grant(self) -> bool {
-        matches!(self, Verdict::Granted | Verdict::First)
+        matches!(self, Verdict::Granted | Verdict::First | Verdict::Asked)
     }
 
-    /// Whether a claim was refused: each of these leaves a receipt.
+    /// Whether a claim or request was refused: each of these leaves a receipt.
     #[must_use]
     pub fn is_refusal(self) -> bool {
         matches!(
@@ -153,6 +157,7 @@ impl Verdict {
             Verdict::Missing => "missing",
             Verdict::Swept => "swept",
             Verdict::Kept => "kept",
+            Verdict::Asked => "asked",
         }
     }
 }

@@ -14,7 +14,7 @@ pub enum State {
     Failed,
     /// It may or may not have happened.
     Unknown,
-    /// Unknown, and a person has been asked.
+    /// A person has been asked: what became of it, or for leave.
     Review,
     /// It happened and was undone.
     Undone,

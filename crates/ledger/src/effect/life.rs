@@ -28,11 +28,13 @@ pub enum Cause {
     Undone,
     /// It was told to have happened before, although an attempt here failed or was given back.
     Imported,
+    /// A person was asked for leave again, after a no or a request taken back.
+    Requested,
 }
 
 impl Cause {
     /// Every cause, in the order of their numbers in the stores.
-    pub const ALL: [Cause; 13] = [
+    pub const ALL: [Cause; 14] = [
         Cause::ClaimedAgain,
         Cause::Failed,
         Cause::Released,
@@ -46,6 +48,7 @@ impl Cause {
         Cause::Decided(Decision::Failed),
         Cause::Undone,
         Cause::Imported,
+        Cause::Requested,
     ];
 
     /// The words for it, the same everywhere.
@@ -65,6 +68,7 @@ impl Cause {
             Cause::Decided(Decision::Failed) => "decided_failed",
             Cause::Undone => "undone",
             Cause::Imported => "imported",
+            Cause::Requested => "requested",
         }
     }
 }

@@ -5,9 +5,11 @@
 //! it cannot inherit a mistake that the machine made in one.
 
 use semel_ledger::{
-    Claim, Command, Decision, Digest, Fence, Millis, OnUnknown, Outcome, Owner, State, Time,
+    Claim, Command, Decision, Digest, Fence, Millis, OnUnknown, Outcome, Owner, Request, Time,
     Verdict,
 };
+
+mod look;
 
 /// What is known of whether the latest attempt did anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +87,7 @@ impl History {
                 self.end(Ending::Happened, now, None);
                 Verdict::First
             }),
+            Command::Request(request) => self.request(&request, now),
             Command::Import { remember, .. } if self.life().is_empty() => {
                 self.0.push(Fact::Imported { remember });
                 self.end(Ending::Happened, now, None);
@@ -161,6 +164,42 @@ impl History {
         self.0
             .extend([Fact::Granted(*claim), Fact::HeldUntil(until)]);
         None
+    }
+
+    /// A request is an attempt that nobody makes and only a person ends.
+    fn request(&mut self, request: &Request, now: Time) -> Verdict {
+        let claim = Claim {
+            fence: request.fence,
+            owner: Owner::Client,
+            fingerprint: Some(request.fingerprint),
+            on_unknown: None,
+            lease: Millis(0),
+            remember: request.remember,
+        };
+        let mine = self.last_grant().map(|grant| grant.fence) == Some(request.fence);
+        let free = self.life().is_empty()
+            || matches!(
+                self.ending(),
+                Some((Ending::DidNot | Ending::GivenBack, ..))
+            );
+        if free && mine {
+            return Verdict::Stale;
+        }
+        if free {
+            self.0.push(Fact::Granted(claim));
+            self.end(Ending::NobodyKnows, now, None);
+            self.0.push(Fact::PersonAsked);
+            return Verdict::Asked;
+        }
+        if self.last_input() != claim.fingerprint {
+            return Verdict::Conflict;
+        }
+        match self.ending() {
+            None => Verdict::Busy,
+            Some((Ending::NobodyKnows, ..)) if mine && self.is_asked() => Verdict::Asked,
+            Some((Ending::NobodyKnows, ..)) => Verdict::Unknown,
+            Some(_) => Verdict::Done,
+        }
     }
 
     fn heartbeat(&mut self, fence: Fence, until: Time) -> Verdict {
@@ -244,132 +283,5 @@ impl History {
                 Verdict::Swept
             }
         }
-    }
-}
-
-/// Looking back.
-impl History {
-    /// Where it stands and after how many grants, as far as it is remembered.
-    pub(crate) fn standing(&self) -> Option<(State, usize)> {
-        let grants = self
-            .life()
-            .iter()
-            .filter(|fact| matches!(fact, Fact::Granted(_)));
-        let state = match self.ending().map(|(how, ..)| how) {
-            _ if self.life().is_empty() => return None,
-            None => State::Claimed,
-            Some(Ending::Happened) => State::Done,
-            Some(Ending::DidNot) => State::Failed,
-            Some(Ending::GivenBack) => State::Released,
-            Some(Ending::TakenBack) => State::Undone,
-            Some(Ending::NobodyKnows) if self.is_asked() => State::Review,
-            Some(Ending::NobodyKnows) => State::Unknown,
-        };
-        Some((state, grants.count()))
-    }
-
-    fn end(&mut self, how: Ending, at: Time, said: Option<Digest>) {
-        self.0.push(Fact::Ended { how, at, said });
-    }
-
-    /// All since it was last forgotten.
-    fn life(&self) -> &[Fact] {
-        let forgotten = self
-            .0
-            .iter()
-            .rposition(|fact| matches!(fact, Fact::Forgotten { .. }));
-        &self.0[forgotten.map_or(0, |at| at + 1)..]
-    }
-
-    fn last_grant(&self) -> Option<Claim> {
-        self.life().iter().rev().find_map(|fact| match fact {
-            Fact::Granted(claim) => Some(*claim),
-            _ => None,
-        })
-    }
-
-    /// How the latest attempt ended, if it did.
-    fn ending(&self) -> Option<(Ending, Time, Option<Digest>)> {
-        let latest = self.life().iter().rev();
-        latest
-            .take_while(|fact| !matches!(fact, Fact::Granted(_)))
-            .find_map(|fact| match fact {
-                Fact::Ended { how, at, said } => Some((*how, *at, *said)),
-                _ => None,
-            })
-    }
-
-    fn words(&self) -> Option<Digest> {
-        self.ending().and_then(|(_, _, said)| said)
-    }
-
-    fn holder(&self) -> Option<Fence> {
-        let claim = self.last_grant()?;
-        self.ending().is_none().then_some(claim.fence)
-    }
-
-    fn held_until(&self) -> Option<Time> {
-        self.life().iter().rev().find_map(|fact| match fact {
-            Fact::HeldUntil(until) => Some(*until),
-            _ => None,
-        })
-    }
-
-    fn is_asked(&self) -> bool {
-        matches!(self.life().last(), Some(Fact::PersonAsked))
-    }
-
-    fn was_first(&self, claim: &Claim) -> bool {
-        let latest = self.last_grant().map(|grant| grant.fence) == Some(claim.fence);
-        latest && matches!(self.ending(), Some((Ending::Happened, ..)))
-    }
-
-    /// The same claim again, whose own attempt ended without having happened.
-    fn was_used_up(&self, claim: &Claim) -> bool {
-        let latest = self.last_grant().map(|grant| grant.fence) == Some(claim.fence);
-        let over = matches!(
-            self.ending(),
-            Some((Ending::DidNot | Ending::GivenBack | Ending::NobodyKnows, ..))
-        );
-        latest && over && !self.is_asked()
-    }
-
-    fn is_latest(&self, attempt: u32) -> bool {
-        self.standing().map(|(_, grants)| grants) == usize::try_from(attempt).ok()
-    }
-
-    fn latest_rule(&self) -> Option<OnUnknown> {
-        self.life().iter().rev().find_map(|fact| match fact {
-            Fact::Granted(claim) => claim.on_unknown,
-            _ => None,
-        })
-    }
-
-    /// Whether the claim's input is the one this effect stood for, as far as both were said.
-    /// What was said before an attempt that did nothing, or an import, counts no more.
-    fn agrees(&self, claim: &Claim) -> bool {
-        let failed = |fact: &&Fact| {
-            let how = Ending::DidNot;
-            matches!(fact, Fact::Imported { .. })
-                || matches!(fact, Fact::Ended { how: found, .. } if *found == how)
-        };
-        let since = self.life().iter().rev().take_while(|fact| !failed(fact));
-        let first = since.into_iter().find_map(|fact| match fact {
-            Fact::Granted(earlier) => earlier.fingerprint,
-            _ => None,
-        });
-        claim
-            .fingerprint
-            .zip(first)
-            .is_none_or(|(mine, first)| mine == first)
-    }
-
-    fn remember(&self) -> Millis {
-        let spans = self.life().iter().rev().find_map(|fact| match fact {
-            Fact::Granted(claim) => Some(claim.remember),
-            Fact::Imported { remember } => Some(*remember),
-            _ => None,
-        });
-        spans.unwrap_or_default()
     }
 }

@@ -2,7 +2,8 @@
 
 use super::trace::{Moment, forgotten};
 use semel_ledger::{
-    After, Claim, Command, Decision, Entry, OnUnknown, Outcome, State, Transition, Verdict,
+    After, Claim, Command, Decision, Entry, Millis, OnUnknown, Outcome, Owner, State, Transition,
+    Verdict,
 };
 
 type Kept = Result<(), String>;
@@ -18,9 +19,18 @@ fn all(moments: &[Moment], keeps: impl Fn(&Moment) -> bool) -> Kept {
     }
 }
 
-fn claim_of(command: &Command) -> Option<&Claim> {
+/// What was claimed. A request claims without a rule or a lease.
+fn claim_of(command: &Command) -> Option<Claim> {
     match command {
-        Command::Claim(claim) | Command::Once(claim) => Some(claim),
+        Command::Claim(claim) | Command::Once(claim) => Some(*claim),
+        Command::Request(request) => Some(Claim {
+            fence: request.fence,
+            owner: Owner::Client,
+            fingerprint: Some(request.fingerprint),
+            on_unknown: None,
+            lease: Millis(0),
+            remember: request.remember,
+        }),
         _ => None,
     }
 }
@@ -35,7 +45,7 @@ fn rule(moment: &Moment, granted: Option<&Claim>) -> OnUnknown {
 /// The grant just given. A rule that it does not name is the one before it, while that is remembered.
 fn grant(moment: &Moment, before: Option<Claim>) -> Option<Claim> {
     let before = before.filter(|_| moment.remembered().is_some());
-    let claim = *claim_of(&moment.command)?;
+    let claim = claim_of(&moment.command)?;
     let earlier = before.and_then(|claim| claim.on_unknown);
     Some(Claim {
         on_unknown: claim.on_unknown.or(earlier),
@@ -142,11 +152,11 @@ pub(crate) fn review_is_left_only_by_a_person(moments: &[Moment]) -> Kept {
 pub(crate) fn a_claim_is_granted_or_refused(moments: &[Moment]) -> Kept {
     all(moments, |moment| {
         let Some(claim) = claim_of(&moment.command) else {
-            return !moment.step.verdict.is_refusal()
-                && !matches!(moment.step.verdict, Verdict::Granted | Verdict::First);
+            return !moment.step.verdict.is_refusal() && !moment.step.verdict.is_grant();
         };
         let (word, state) = match moment.command {
             Command::Once(_) => (Verdict::First, State::Done),
+            Command::Request(_) => (Verdict::Asked, State::Review),
             _ => (Verdict::Granted, State::Claimed),
         };
         let after = moment.after.map(|entry| (entry.fence, entry.state));
@@ -189,6 +199,7 @@ pub(crate) fn the_same_words_again_change_nothing(moments: &[Moment]) -> Kept {
             Verdict::Decided { .. } => Verdict::Decided { again: true },
             Verdict::Granted => Verdict::Granted,
             Verdict::First => Verdict::First,
+            Verdict::Asked => Verdict::Asked,
             _ => return true,
         };
         let again = Moment::of(moment.after, moment.command, moment.now);
@@ -246,7 +257,7 @@ pub(crate) fn every_move_is_explained(moments: &[Moment]) -> Kept {
 }
 
 /// The arrows of the picture at the top of the machine, by name.
-pub(crate) const ARROWS: [(State, &str, State); 22] = {
+pub(crate) const ARROWS: [(State, &str, State); 24] = {
     use State::{Claimed, Done, Failed, Released, Review, Undone, Unknown};
     [
         (Claimed, "failed", Failed),
@@ -271,6 +282,8 @@ pub(crate) const ARROWS: [(State, &str, State); 22] = {
         (Done, "undone", Undone),
         (Failed, "imported", Done),
         (Released, "imported", Done),
+        (Failed, "requested", Review),
+        (Released, "requested", Review),
     ]
 };
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use semel_ledger::{
     Claim, Command, Decision, Digest, Fence, Fingerprint, Millis, OnUnknown, Outcome, Owner,
-    Process, Time,
+    Process, Request, Time,
 };
 
 /// What somebody does.
@@ -27,6 +27,7 @@ enum Deed {
     Undo(u8),
     Import(i64, Millis),
     Sweep(Millis),
+    Request(Request),
 }
 
 /// Deeds, each with how far the clock moved before it.
@@ -42,7 +43,7 @@ impl Plan {
         for (moved, deed) in &self.0 {
             now = Time(now.0 + moved);
             let command = command(deed, &asked, now);
-            if matches!(deed, Deed::Claim(_) | Deed::Once(_)) {
+            if matches!(deed, Deed::Claim(_) | Deed::Once(_) | Deed::Request(_)) {
                 asked.push(command);
             }
             commands.push((now, command));
@@ -52,10 +53,20 @@ impl Plan {
 }
 
 fn command(deed: &Deed, asked: &[Command], now: Time) -> Command {
-    let fence = |ago: usize| earlier(asked, ago).map_or(Fence([0xFF; 16]), |claim| claim.fence);
+    let fence = |ago: usize| earlier(asked, ago).unwrap_or(Fence([0xFF; 16]));
     match *deed {
-        Deed::Claim(claim) => Command::Claim(numbered(claim, asked.len())),
-        Deed::Once(claim) => Command::Once(numbered(claim, asked.len())),
+        Deed::Claim(claim) => Command::Claim(Claim {
+            fence: numbered(asked.len()),
+            ..claim
+        }),
+        Deed::Once(claim) => Command::Once(Claim {
+            fence: numbered(asked.len()),
+            ..claim
+        }),
+        Deed::Request(request) => Command::Request(Request {
+            fence: numbered(asked.len()),
+            ..request
+        }),
         Deed::Resend(ago) => match asked.len().checked_sub(ago + 1) {
             Some(index) => asked[index],
             None => Command::Lapse,
@@ -87,20 +98,18 @@ fn command(deed: &Deed, asked: &[Command], now: Time) -> Command {
     }
 }
 
-fn earlier(asked: &[Command], ago: usize) -> Option<&Claim> {
+fn earlier(asked: &[Command], ago: usize) -> Option<Fence> {
     match asked.get(asked.len().checked_sub(ago + 1)?)? {
-        Command::Claim(claim) | Command::Once(claim) => Some(claim),
+        Command::Claim(claim) | Command::Once(claim) => Some(claim.fence),
+        Command::Request(request) => Some(request.fence),
         _ => None,
     }
 }
 
-fn numbered(claim: Claim, number: usize) -> Claim {
+fn numbered(number: usize) -> Fence {
     let mut fence = [0; 16];
     fence[..8].copy_from_slice(&(number as u64 + 1).to_le_bytes());
-    Claim {
-        fence: Fence(fence),
-        ..claim
-    }
+    Fence(fence)
 }
 
 /// All that was said: what kind of thing, in which words.
@@ -145,6 +154,7 @@ fn deeds() -> impl Strategy<Value = Deed> {
         1 => words().prop_map(Deed::Undo),
         1 => (0..500i64, spans(400)).prop_map(|(ago, remember)| Deed::Import(ago, remember)),
         3 => spans(200).prop_map(Deed::Sweep),
+        3 => requests().prop_map(Deed::Request),
     ]
 }
 
@@ -186,4 +196,14 @@ fn claims() -> impl Strategy<Value = Claim> {
             remember,
         },
     )
+}
+
+fn requests() -> impl Strategy<Value = Request> {
+    let shown = select(vec![1u8, 1, 2]);
+    let remembers = prop_oneof![spans(60), Just(Millis::days(30))];
+    (shown, remembers).prop_map(|(shown, remember)| Request {
+        fence: Fence::default(),
+        fingerprint: Fingerprint([shown; 32]),
+        remember,
+    })
 }

@@ -40,10 +40,16 @@ impl Moment {
         })
     }
 
-    /// Whether a new attempt was granted, not an old grant confirmed.
+    /// Whether a new attempt was granted or asked for, not an old one confirmed.
     pub(crate) fn is_new_grant(&self) -> bool {
-        let asked = matches!(self.command, Command::Claim(_) | Command::Once(_));
-        let granted = matches!(self.step.verdict, Verdict::Granted | Verdict::First);
+        let asked = matches!(
+            self.command,
+            Command::Claim(_) | Command::Once(_) | Command::Request(_)
+        );
+        let granted = matches!(
+            self.step.verdict,
+            Verdict::Granted | Verdict::First | Verdict::Asked
+        );
         asked && granted && self.step.after != After::Same
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::model::{Moment, invariants::ARROWS};
 use semel_ledger::{
-    After, Cause, Claim, Command, Decision, Digest, Entry, Fence, Millis, OnUnknown, Outcome,
-    Owner, State, Time,
+    After, Cause, Claim, Command, Decision, Digest, Entry, Fence, Fingerprint, Millis, OnUnknown,
+    Outcome, Owner, Request, State, Time, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -28,6 +28,14 @@ fn claim(rule: OnUnknown) -> Command {
 
 fn once(rule: OnUnknown) -> Command {
     Command::Once(asking(Fence([9; 16]), Some(rule)))
+}
+
+fn request(fence: Fence, shown: u8) -> Command {
+    Command::Request(Request {
+        fence,
+        fingerprint: Fingerprint([shown; 32]),
+        remember: Millis(1_000),
+    })
 }
 
 fn settle(outcome: Outcome) -> Command {
@@ -81,6 +89,7 @@ fn walk(from: State, cause: &str, to: State) -> (Command, Time) {
         "decided_failed" => decide(Decision::Failed),
         "decided_resend" => decide(Decision::Resend),
         "undone" => Command::Undo { digest: DIGEST },
+        "requested" => request(Fence([9; 16]), 1),
         "imported" => Command::Import {
             at: NOW,
             remember: Millis::days(30),
@@ -123,9 +132,33 @@ fn the_arrows_without_a_cause_can_be_walked() {
     };
     let first = Moment::of(None, import, NOW);
     assert!(matches!(first.step.after, After::Fresh(entry) if entry.state == State::Done));
+    let first = Moment::of(None, request(FENCE, 1), NOW);
+    assert!(matches!(first.step.after, After::Fresh(entry) if entry.state == State::Review));
     let done = Moment::of(standing(State::Claimed), settle(Outcome::Done), NOW);
     assert_eq!(done.after.map(|entry| entry.state), Some(State::Done));
     assert!(done.step.transitions.is_empty());
+}
+
+/// An approval counts for exactly what was shown, and an open request is not asked twice.
+#[test]
+fn a_request_is_answered_for_what_it_shows() {
+    let asked = Moment::of(None, request(FENCE, 1), NOW).after;
+    let verdict = |entry, command| Moment::of(entry, command, NOW).step.verdict;
+    let (other, again) = (Fence([8; 16]), request(FENCE, 1));
+    assert_eq!(verdict(asked, again), Verdict::Asked);
+    assert_eq!(verdict(asked, request(other, 1)), Verdict::Unknown);
+    assert_eq!(verdict(asked, request(other, 2)), Verdict::Conflict);
+    assert_eq!(verdict(asked, claim(OnUnknown::Retry)), Verdict::Unknown);
+    let approved = Moment::of(asked, decide(Decision::Happened), NOW).after;
+    assert_eq!(verdict(approved, again), Verdict::Done);
+    assert_eq!(verdict(approved, request(other, 1)), Verdict::Done);
+    assert_eq!(verdict(approved, request(other, 2)), Verdict::Conflict);
+    // What was done without a word on its input was not approved.
+    let elsewhere = standing(State::Done);
+    assert_eq!(verdict(elsewhere, request(other, 1)), Verdict::Conflict);
+    let rejected = Moment::of(asked, decide(Decision::Failed), NOW).after;
+    assert_eq!(verdict(rejected, again), Verdict::Stale);
+    assert_eq!(verdict(rejected, request(other, 2)), Verdict::Asked);
 }
 
 #[test]

@@ -49,6 +49,11 @@ impl ConfigVerb {
                 (format!("{}.{}", place.section, place.name), value)
             });
             members.extend(places);
+            let groups = context.config.groups().map(|(group, origin)| {
+                let value = json!({"value": group.members, "origin": origin.to_string()});
+                (format!("groups.{}", group.name), value)
+            });
+            members.extend(groups);
             Context::print_json(&members)?;
             return Ok(0);
         }
@@ -68,6 +73,10 @@ impl ConfigVerb {
         for (place, origin) in context.config.places() {
             let name = format!("{}.{}", place.section, place.name);
             line(&shown(&name), &place.text(), Some(&origin));
+        }
+        for (group, origin) in context.config.groups() {
+            let name = format!("groups.{}", group.name);
+            line(&shown(&name), &group.members.join(", "), Some(&origin));
         }
         Ok(0)
     }

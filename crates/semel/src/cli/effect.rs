@@ -69,6 +69,15 @@ pub(super) fn decide_help(effect: &EffectId, attempt: u64, flags: &str) -> Strin
     .concat()
 }
 
+/// Where a request for leave is looked at and answered.
+pub(super) fn inbox_help(effect: &EffectId, flags: &str) -> String {
+    let item = semel_store::blob::hex(&effect.hash());
+    format!(
+        "Somebody asks for leave; look at it, then approve or reject it:\n  semel inbox show item_{} {flags}\n",
+        &item[..12]
+    )
+}
+
 /// Reads a span such as 90s or 30d.
 pub(super) fn span(text: &str) -> Result<Millis, String> {
     text.parse()

@@ -205,6 +205,7 @@ fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings> {
         runs: config.count(Name::Runs, MOST_RUNS)?,
         drain: Duration::from_millis(config.span(Name::Drain)?.0),
         data: Some(data.to_owned()),
+        groups: config.members(),
         ..Settings::default()
     })
 }

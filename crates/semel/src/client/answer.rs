@@ -148,6 +148,10 @@ fn fix_of(code: &str) -> Option<&'static str> {
         "run_over" => Some("semel rerun RUN --plan shows what doing it again would do"),
         "secret_missing" => Some("semel secrets ls lists them, and where each comes from"),
         "value_missing" => Some("semel kv ls lists the keys that there are"),
+        "item_missing" => Some("semel inbox ls lists what waits; more of the id may be needed"),
+        "item_changed" => Some("semel inbox show ID shows it as it is now"),
+        "item_over" => Some("semel inbox show ID tells how it ended"),
+        "set_changed" => Some("look at what waits now, and add its hash: --hash HASH"),
         "effect_missing" => Some("semel ledger ls lists what is on record"),
         _ => None,
     }

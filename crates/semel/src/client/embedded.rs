@@ -1,5 +1,6 @@
 //! The API without a server: the same router, called in this process.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub(super) struct Opening {
     pub(super) keep: Millis,
     pub(super) keys: KeySource,
     pub(super) public_url: Option<String>,
+    pub(super) groups: BTreeMap<String, Vec<String>>,
 }
 
 impl Embedded {
@@ -51,6 +53,7 @@ impl Embedded {
             keep,
             keys,
             public_url,
+            groups,
         } = how;
         let options = Options {
             keep,
@@ -64,6 +67,7 @@ impl Embedded {
             // Whoever may open the file may do everything; a token would add nothing.
             trusted: true,
             data,
+            groups,
             ..Settings::default()
         };
         settings.public_url = public_url.unwrap_or(settings.public_url);

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::Name;
 use super::destinations::{self, Destination};
+use super::groups::{self, Group};
 use super::places::{self, Place};
 use crate::failure::Failure;
 
@@ -25,6 +26,7 @@ pub(super) struct Contents {
     pub(super) settings: Vec<Found>,
     pub(super) destinations: Vec<Destination>,
     pub(super) places: Vec<Place>,
+    pub(super) groups: Vec<Group>,
 }
 
 /// What a file says; nothing if there is no such file.
@@ -64,6 +66,9 @@ pub(super) fn parse(text: &str) -> Result<Contents, Problem> {
         match (word, value.get_ref()) {
             ("destinations", value) => {
                 contents.destinations = destinations::read(text, value, key.span().start)?;
+            }
+            ("groups", value) => {
+                contents.groups = groups::read(text, value, key.span().start)?;
             }
             // A table whose members are settings with a dot in their names.
             ("outgoing" | "exec" | "ssh", DeValue::Table(members)) => {
@@ -118,7 +123,7 @@ fn help(word: &str) -> String {
             .to_owned();
     }
     let mut names = Name::ALL.map(Name::in_file).to_vec();
-    names.push("destinations");
+    names.extend(["destinations", "groups"]);
     names.extend(places::SECTIONS.map(|(section, _)| section));
     nearest(word, &names)
 }

@@ -171,6 +171,32 @@ fn named_places_are_read_and_mistakes_told_with_their_line() {
 }
 
 #[test]
+fn groups_are_read_and_mistakes_told_with_their_line() {
+    let contents =
+        file::parse("[groups]\nfinance = [\"ann\", \"bob\"]\nops = [\"eve\"]\n").unwrap();
+    let shown = contents.groups.iter();
+    let shown: Vec<_> = shown
+        .map(|it| format!("{}:{} {}", it.line, it.name, it.members.join(", ")))
+        .collect();
+    assert_eq!(shown, ["2:finance ann, bob", "3:ops eve"]);
+    for (text, line, wanted) in [
+        ("groups = 3", 1, "must be a table"),
+        ("[groups]\nfinance = \"ann\"", 2, "must be a list of names"),
+        ("[groups]\nfinance = []", 2, "nobody could decide"),
+        ("[groups]\nfinance = [\n\"ann\",\n3]", 4, "names in quotes"),
+        ("[groups]\nfinance = [\" \"]", 2, "names in quotes"),
+        ("[groups]\na = [\"x\", \"x\"]", 2, "twice"),
+        ("[groups]\na = [\"group:b\"]", 2, "persons only"),
+    ] {
+        let (at, problem, fix) = file::parse(text).unwrap_err();
+        assert!(
+            at == line && problem.contains(wanted) && fix.is_some(),
+            "{text}: {at} {problem}"
+        );
+    }
+}
+
+#[test]
 fn mistakes_in_destinations_are_told_with_their_line() {
     for (text, line, help) in [
         ("destinations = 3", 1, "must be a table"),

@@ -5,7 +5,10 @@ use crate::support::{Home, ends, stdout, told};
 #[test]
 fn origins_are_told() {
     let home = Home::new();
-    home.file("semel.toml", "# here\nkeep = \"10d\"\nremember = \"20d\"\n");
+    home.file(
+        "semel.toml",
+        "# here\nkeep = \"10d\"\nremember = \"20d\"\n[groups]\nfinance = [\"ann\", \"bob\"]\n",
+    );
     std::fs::create_dir_all(home.path(".config/semel")).unwrap();
     home.file(
         ".config/semel/config.toml",
@@ -29,12 +32,14 @@ fn origins_are_told() {
         "info  (default)",
         "postgres://u:…@h/d  (environment SEMEL_STORE)",
         "(set)  (environment SEMEL_TOKEN)",
+        "groups.finance  ann, bob  (semel.toml:5)",
     ] {
         assert!(text.contains(says), "{says:?} is not in:\n{text}");
     }
     assert!(!text.contains("hidden"), "{text}");
     let json = home.json(&["config", "show", "--json"]);
     assert_eq!(json["keep"]["value"], "10d");
+    assert_eq!(json["groups.finance"]["value"][1], "bob");
     assert_eq!(json["server"]["value"], serde_json::Value::Null);
 }
 

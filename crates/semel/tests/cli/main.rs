@@ -15,6 +15,7 @@ mod flows;
 mod folder;
 mod help;
 mod hostile;
+mod inbox;
 mod killed;
 mod kinds;
 mod kv;

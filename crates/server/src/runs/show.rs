@@ -200,7 +200,9 @@ fn phase_name(phase: &Phase) -> &'static str {
         | Phase::Emitted(_) => "running",
         Phase::Ready { .. } => "retrying",
         Phase::Lost { .. } | Phase::Probed { .. } => "unknown",
-        Phase::Busy { .. } | Phase::Spawned(_) | Phase::Waiting { .. } => "waiting",
+        Phase::Busy { .. } | Phase::Spawned(_) | Phase::Waiting { .. } | Phase::Requested(_) => {
+            "waiting"
+        }
         Phase::Parked { .. } => "parked",
         Phase::Done(_) => "done",
         Phase::Skipped => "skipped",

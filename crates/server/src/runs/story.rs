@@ -97,6 +97,7 @@ impl Story {
                     Some((scope, key)) => (&done.step, scope, key),
                     None => continue,
                 },
+                Happening::Requested(asked) => (&asked.step, &asked.scope, &asked.key),
                 _ => continue,
             };
             let (Ok(scope), Ok(key)) = (Scope::new(scope), key.parse::<Key>()) else {

@@ -6,8 +6,10 @@
 use std::sync::Arc;
 
 use semel_engine::journal::{
-    Done, Ending, Failed, Happening, How, Opening, Origin, Spawned, Usage, Waits, WaitsFor,
+    Done, Ending, Failed, Happening, How, Opening, Origin, Requested, Spawned, Usage, Waits,
+    WaitsFor,
 };
+use semel_flow::Value;
 use semel_ledger::Time;
 
 use crate::out::Object;
@@ -191,6 +193,7 @@ fn of_effect(at: Time, happening: &Happening) -> Entry {
             let text = format!("resumed by {by}{}", said.unwrap_or_default());
             Entry::of_step(at, step, "resumed", text)
         }
+        Happening::Requested(asked) => of_requested(at, asked),
         // All others are told above.
         _ => Entry::plain(at, "noted", String::new()),
     }
@@ -255,6 +258,7 @@ fn of_done(at: Time, done: &Done) -> Entry {
         How::Decided => "a person said that it happened".to_owned(),
         How::TakenAsDone => "taken as done, as the file says".to_owned(),
         How::Arrived => "what it waited for has come".to_owned(),
+        How::Answered(answer) => answer.to_string(),
         How::TimedOut => "nothing came in time; it goes on, as the file says".to_owned(),
     };
     Entry {
@@ -297,12 +301,27 @@ fn of_spawned(spawned: &Spawned) -> String {
     format!("{begun} of {total} items begun, {reused} of them done before")
 }
 
+fn of_requested(at: Time, asked: &Requested) -> Entry {
+    let shown = asked.shown.value();
+    let question = shown.get("ask").map(Value::shown).unwrap_or_default();
+    let text = match asked.round {
+        1 => format!("asks for leave: {question}"),
+        _ => format!("nobody answered; asks others: {question}"),
+    };
+    Entry {
+        next_at: Some(asked.until),
+        effect: Some((asked.scope.clone(), asked.key.clone())),
+        ..Entry::of_step(at, &asked.step, "requested", text)
+    }
+}
+
 fn of_waits(waits: &Waits) -> String {
     let until = timestamp::text(waits.until).unwrap_or_default();
     match waits.what {
         WaitsFor::Time => format!("waits until {until}"),
         WaitsFor::Callback => format!("waits for its callback until {until}"),
         WaitsFor::Event => format!("waits for an event until {until}"),
+        WaitsFor::Approval => format!("waits for an answer until {until}"),
     }
 }
 

@@ -121,6 +121,21 @@ impl World {
     }
 }
 
+impl World {
+    /// Waits until a run is over.
+    pub(crate) async fn settled_for_good(&self, run: &str) -> RunState {
+        let id = RunId::parse(run).unwrap();
+        let mut moves = self.app.engine().follow();
+        loop {
+            let state = self.store.run(id).await.unwrap().unwrap().state;
+            if !state.is_open() {
+                return state;
+            }
+            while moves.recv().await.unwrap().run != id {}
+        }
+    }
+}
+
 /// The run that an answer names.
 pub(crate) fn run_of(answer: &Answer) -> String {
     let json: Value = answer.json();

@@ -177,4 +177,8 @@ fn matches(record: &Record, filter: &Filter, now: Time) -> bool {
             .as_deref()
             .is_none_or(|p| record.effect.key.as_str().starts_with(p))
         && filter.since.is_none_or(|since| seen.changed_at >= since)
+        && filter.until.is_none_or(|until| seen.changed_at < until)
+        && filter
+            .hashes
+            .is_none_or(|(from, to)| (from..=to).contains(&record.effect.hash()))
 }

@@ -121,8 +121,12 @@ impl Postgres {
         let external_id = filter.external_id.as_deref().map(text);
         let key_prefix = filter.key_prefix.as_deref().map(text);
         let since = filter.since.map(|since| since.0);
+        let until = filter.until.map(|until| until.0);
+        let hashes = filter.hashes.as_ref();
+        let first = hashes.map(|(first, _)| first.as_slice());
+        let last = hashes.map(|(_, last)| last.as_slice());
         let lapsed = format!("state = 0 AND lease_until <= {}", now.0);
-        let began = format!("CASE WHEN {lapsed} THEN lease_until ELSE changed_at END >= ?");
+        let began = format!("CASE WHEN {lapsed} THEN lease_until ELSE changed_at END");
         let mut which = Conditions::default();
         which.add("scope = ?", scope.as_ref());
         if !filter.states.is_empty() {
@@ -132,7 +136,10 @@ impl Postgres {
         }
         which.add("external_id = ?", external_id.as_ref());
         which.add("starts_with(key, ?)", key_prefix.as_ref());
-        which.add(&began, since.as_ref());
+        which.add(&format!("{began} >= ?"), since.as_ref());
+        which.add(&format!("{began} < ?"), until.as_ref());
+        which.add("id >= ?", first.as_ref());
+        which.add("id <= ?", last.as_ref());
         which.add("seq < ?", filter.after.as_ref());
         let sql = format!(
             "SELECT {} FROM effects{} ORDER BY seq DESC LIMIT {}",

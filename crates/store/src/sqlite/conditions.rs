@@ -10,6 +10,11 @@ use crate::run::{RunFilter, RunState};
 /// As the index on open effects spells it.
 const OPEN: &str = "effects.state = 0 OR effects.state = 3 OR effects.state = 4";
 
+/// When the present state began; the value is the present time.
+const BEGAN: &str =
+    "CASE WHEN effects.state = 0 AND effects.lease_until <= ? THEN effects.lease_until
+          ELSE effects.changed_at END";
+
 #[derive(Default)]
 struct Conditions {
     terms: Vec<String>,
@@ -45,12 +50,15 @@ pub(super) fn effect_conditions(filter: &Filter, now: Time) -> (String, Vec<Valu
         found.add("substr(effects.key, 1, length(?)) = ?", prefix.clone());
         found.values.push(prefix.clone().into());
     }
-    if let Some(since) = filter.since {
-        let began =
-            "CASE WHEN effects.state = 0 AND effects.lease_until <= ? THEN effects.lease_until
-                     ELSE effects.changed_at END >= ?";
-        found.add(began, now.0);
-        found.values.push(since.0.into());
+    for (bound, comparison) in [(filter.since, ">="), (filter.until, "<")] {
+        let Some(bound) = bound else { continue };
+        let began = format!("{BEGAN} {comparison} ?");
+        found.add(&began, now.0);
+        found.values.push(bound.0.into());
+    }
+    if let Some((from, to)) = filter.hashes {
+        found.add("effects.id BETWEEN ? AND ?", from.to_vec());
+        found.values.push(to.to_vec().into());
     }
     if let Some(after) = filter.after {
         found.add("effects.seq < ?", after);

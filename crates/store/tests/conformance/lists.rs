@@ -4,7 +4,7 @@ use semel_ledger::{Decision, Millis, Outcome, Scope, State};
 use semel_store::{Filter, Page, Record};
 
 use crate::fixture::World;
-use crate::shared::{LEASE, START, Saying as _, claim, decide, once, settle, undo};
+use crate::shared::{LEASE, START, Saying as _, claim, decide, effect, once, settle, undo};
 
 crate::cases![
     newest_come_first,
@@ -14,6 +14,7 @@ crate::cases![
     by_external_id,
     by_key_prefix,
     by_when_the_present_state_began,
+    by_the_beginning_of_the_names_hash,
     filters_add_up,
     pages_neither_repeat_nor_miss_while_effects_are_added,
     a_page_tells_whether_there_is_more,
@@ -175,6 +176,37 @@ async fn by_when_the_present_state_began(world: World) {
     assert_eq!(listed(&world, since(31)).await, ["lapses"], "at 60");
     assert_eq!(listed(&world, since(60)).await, ["lapses"]);
     assert_eq!(listed(&world, since(61)).await, [""; 0]);
+    let until = |seconds| Filter {
+        until: Some(START.after(Millis::seconds(seconds))),
+        ..Filter::default()
+    };
+    assert_eq!(listed(&world, until(0)).await, [""; 0]);
+    assert_eq!(listed(&world, until(30)).await, ["held"]);
+    assert_eq!(listed(&world, until(60)).await, ["held", "settled"]);
+    assert_eq!(listed(&world, until(61)).await, all);
+}
+
+async fn by_the_beginning_of_the_names_hash(world: World) {
+    let keys: Vec<String> = (0..40).map(|n| format!("k{n}")).collect();
+    for (n, key) in (1..).zip(&keys) {
+        world.step(claim(key, n)).await;
+    }
+    for wanted in &keys {
+        let hash = effect(wanted).hash();
+        let (mut from, mut to) = (hash, hash);
+        from[1..].fill(0x00);
+        to[1..].fill(0xff);
+        for hashes in [(hash, hash), (from, to)] {
+            let within = |key: &&String| (hashes.0..=hashes.1).contains(&effect(key).hash());
+            let expected: Vec<String> = keys.iter().rev().filter(within).cloned().collect();
+            let filter = Filter {
+                hashes: Some(hashes),
+                ..Filter::default()
+            };
+            assert_eq!(listed(&world, filter).await, expected);
+            assert!(expected.contains(wanted));
+        }
+    }
 }
 
 async fn filters_add_up(world: World) {

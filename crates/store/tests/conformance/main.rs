@@ -43,6 +43,7 @@ mod nodes;
 mod receipts;
 mod releases;
 mod reopen;
+mod requests;
 mod retention;
 mod run_duties;
 mod run_histories;

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 use semel_ledger::json::Canonical;
 use semel_ledger::{
     Claim, Command, Decision, Digest, Fence, Fingerprint, Millis, OnUnknown, Outcome, Owner,
-    Process, State, Time,
+    Process, Request, State, Time,
 };
 use semel_store::secret::SecretChange;
 use semel_store::token::TokenChange;
@@ -62,6 +62,16 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn request()(fence in fence(), shown in 0u8..2, remember in 5u64..50) -> Request {
+        Request {
+            fence,
+            fingerprint: Fingerprint([shown; 32]),
+            remember: Millis::seconds(remember),
+        }
+    }
+}
+
 fn command() -> impl Strategy<Value = Command> {
     let digest = Digest([3; 16]);
     let outcomes = [
@@ -75,6 +85,7 @@ fn command() -> impl Strategy<Value = Command> {
     prop_oneof![
         4 => claim().prop_map(Command::Claim),
         1 => claim().prop_map(Command::Once),
+        2 => request().prop_map(Command::Request),
         4 => (fence(), 0..4usize).prop_map(move |(fence, at)| Command::Settle {
             fence,
             outcome: outcomes[at],

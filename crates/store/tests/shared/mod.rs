@@ -12,7 +12,7 @@ pub(crate) mod seeded;
 use semel_ledger::json::Canonical;
 use semel_ledger::{
     Claim, Command, Decision, Digest, EffectId, Fence, Fingerprint, Key, Millis, OnUnknown,
-    Outcome, Owner, Scope, Time,
+    Outcome, Owner, Request, Scope, Time,
 };
 use semel_store::{Content, EffectChange};
 
@@ -60,6 +60,17 @@ pub(crate) fn claim(key: &str, n: u64) -> EffectChange {
 
 pub(crate) fn once(key: &str, n: u64) -> EffectChange {
     EffectChange::bare(effect(key), Command::Once(asked(n)))
+}
+
+/// A request that shows some JSON, recognised by the number `n`.
+pub(crate) fn request(key: &str, n: u64, shown: &str) -> EffectChange {
+    let shown = Canonical::read(shown.as_bytes()).expect("JSON");
+    let command = Command::Request(Request {
+        fence: fence(n),
+        fingerprint: Fingerprint::of(&shown),
+        remember: REMEMBER,
+    });
+    EffectChange::bare(effect(key), command).content(|content| content.input = Some(shown))
 }
 
 pub(crate) fn settle(key: &str, n: u64, outcome: Outcome) -> EffectChange {
@@ -153,6 +164,8 @@ pub(crate) trait Saying: Sized {
         self.asking(|claim| claim.owner = owner)
     }
     fn of_scope(self, scope: &str) -> Self;
+    /// A decision about that attempt only.
+    fn of_attempt(self, number: u32) -> Self;
 }
 
 impl Saying for EffectChange {
@@ -187,6 +200,14 @@ impl Saying for EffectChange {
             } => *digest = all(decision.name()),
             Command::Undo { digest } => *digest = all("undo"),
             _ => {}
+        }
+        self
+    }
+
+    fn of_attempt(mut self, number: u32) -> Self {
+        match &mut self.command {
+            Command::Decide { attempt, .. } => *attempt = Some(number),
+            other => panic!("{other:?} is no decision"),
         }
         self
     }

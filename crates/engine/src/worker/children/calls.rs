@@ -64,7 +64,7 @@ impl Active {
             }
         };
         start.run.parent = Some(self.id);
-        start.run.opening = within(&start.run.opening, &name);
+        start.run.opening = within(&start.run.opening, &name, self.maker());
         self.journal.changes.push(Change::Start(Box::new(start)));
         let before = self.journal.changes.len() - 1;
         let spawned = |run: RunId, waits| Spawned {
@@ -252,13 +252,14 @@ impl Active {
 }
 
 /// A called run's opening with the step that waits for it.
-fn within(opening: &str, step: &Arc<str>) -> Box<str> {
+fn within(opening: &str, step: &Arc<str>, maker: Option<&str>) -> Box<str> {
     let mut happenings = journal::read(0, opening).unwrap_or_default();
     if let Some(Happening::Opened(opening)) = happenings.first_mut() {
         opening.within = Some(Within {
             step: Arc::clone(step),
             fence: None,
             index: None,
+            maker: maker.map(Into::into),
         });
     }
     journal::write(&happenings)

@@ -179,6 +179,7 @@ impl Active {
             step: Arc::clone(step),
             fence: Some(fence),
             index: Some(index),
+            maker: None,
         };
         let run = RunOf {
             compiled: &self.compiled,

@@ -59,6 +59,7 @@ fn known_result(step: &Step) -> Option<Vec<&str>> {
         Action::Set(members) => Some(members.iter().map(|(name, _)| name.it.as_str()).collect()),
         Action::ForEach(_) => Some(vec!["count", "reused"]),
         Action::Emit { .. } => Some(vec!["receivers"]),
+        Action::Approve(_) => Some(vec!["approved", "by", "note"]),
         Action::Switch { .. } | Action::Parallel(_) | Action::Lock { .. } => Some(Vec::new()),
         Action::Act(_)
         | Action::Ensure(_)

@@ -126,7 +126,8 @@ impl<'f> Walk<'_, 'f> {
                 Action::ForEach(_)
                 | Action::Call { .. }
                 | Action::Emit { .. }
-                | Action::Wait(_) => {
+                | Action::Wait(_)
+                | Action::Approve(_) => {
                     self.push(answer_of(step), step.id.span);
                 }
                 // They have no result unless they say which.

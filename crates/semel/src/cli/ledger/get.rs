@@ -5,7 +5,7 @@ use semel_ledger::EffectId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::cli::effect::{Named, decide_help};
+use crate::cli::effect::{Named, decide_help, inbox_help};
 use crate::client::{Access, Call, Client, ledger, or_null};
 use crate::term::{Paint, Tone, print_line, shown, shown_lines, tone_of};
 use crate::when;
@@ -121,10 +121,13 @@ impl Effect {
         }
         self.print_life(paint);
         if matches!(self.state.as_str(), "unknown" | "review") {
-            print_line(&format!(
-                "\n{}",
-                decide_help(effect, self.attempt, flags).trim_end()
-            ));
+            let asks = or_null(self.input.as_deref()).starts_with("{\"approve\":{");
+            let help = if asks && self.state == "review" {
+                inbox_help(effect, flags)
+            } else {
+                decide_help(effect, self.attempt, flags)
+            };
+            print_line(&format!("\n{}", help.trim_end()));
         }
     }
 

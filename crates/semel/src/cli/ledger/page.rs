@@ -15,7 +15,8 @@ pub(crate) struct Page {
         alias = "effects",
         alias = "receipts",
         alias = "runs",
-        alias = "values"
+        alias = "values",
+        alias = "items"
     )]
     pub(crate) rows: Vec<Box<RawValue>>,
     pub(crate) next: Option<String>,

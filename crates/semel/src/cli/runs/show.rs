@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::path;
 use super::timeline::{Entry, Timeline};
-use crate::cli::effect::{decide_help, effect};
+use crate::cli::effect::{decide_help, effect, inbox_help};
 use crate::cli::release::short;
 use crate::client::{Access, Call, Client};
 use crate::term::{Paint, Tone, print_line, shortened, shown, tone_of};
@@ -71,6 +71,7 @@ struct Step {
 
 #[derive(Debug, Deserialize)]
 struct Effect {
+    step: String,
     scope: String,
     key: String,
     state: String,
@@ -210,10 +211,13 @@ impl Run {
         for it in unknown {
             if let Ok(id) = effect(&it.scope, Some(&it.key), &[]) {
                 let name = format!("{} {}", shown(&it.scope), shown(&it.key));
-                print_line(&format!(
-                    "\n{name}\n{}",
-                    decide_help(&id, it.attempt, flags).trim_end()
-                ));
+                let asks = |step: &Step| step.id == it.step && step.kind == "approve";
+                let help = if self.steps.iter().any(asks) {
+                    inbox_help(&id, flags)
+                } else {
+                    decide_help(&id, it.attempt, flags)
+                };
+                print_line(&format!("\n{name}\n{}", help.trim_end()));
                 told = true;
             }
         }

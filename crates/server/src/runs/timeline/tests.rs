@@ -194,7 +194,23 @@ fn endings() -> Vec<Happening> {
         },
         Happening::Begun { step: step() },
         Happening::NotDone { step: step() },
+        requested(1),
+        requested(2),
+        done(How::Answered("approved by ann".into())),
     ]
+}
+
+fn requested(round: u32) -> Happening {
+    Happening::Requested(Box::new(Requested {
+        step: step(),
+        round,
+        fence: Fence([0; 16]),
+        scope: "s".into(),
+        key: "k/1".into(),
+        until: Time(9_000),
+        shown: Kept::Is(Value::map([("ask", Value::text("Pay 10?"))])),
+        hash: "0123".into(),
+    }))
 }
 
 #[test]
