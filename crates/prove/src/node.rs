@@ -86,7 +86,10 @@ impl Node {
             runs: RUNS,
             acts: ACTS,
             directory: directory.map(Path::to_owned),
-            links: Links::new("https://simulated.example", Arc::new(TokenKey::new(&[7; 32]))),
+            links: Links::new(
+                "https://simulated.example",
+                Arc::new(TokenKey::new(&[7; 32])),
+            ),
             ..Settings::default()
         };
         let reach = Reach {
