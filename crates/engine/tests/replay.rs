@@ -20,7 +20,7 @@ use semel_engine::names::Identity;
 use semel_engine::observe::{self, Attempt};
 use semel_engine::places;
 use semel_engine::resolve::Call;
-use semel_engine::state::{State};
+use semel_engine::state::State;
 use semel_engine::token::Links;
 use semel_flow::model::{Class, Flow};
 use semel_flow::{Value, read};
@@ -235,7 +235,10 @@ impl Life<'_> {
                 };
                 self.commit(&[asked, then]);
             }
-            Move::Unlock { step, .. } | Move::Collect { step } => self.done(step, Value::Null),
+            Move::Unlock { step, .. }
+            | Move::Collect { step }
+            | Move::Expire { step }
+            | Move::Announce { step } => self.done(step, Value::Null),
             Move::Spawn { step } => self.spawn(step),
             Move::Settle { step, .. } => self.find_out(step),
             Move::Kv { call, .. } => self.done(Arc::clone(&call.step), Value::Null),
@@ -244,7 +247,6 @@ impl Life<'_> {
                 let what = WaitsFor::Event;
                 self.commit(&[Happening::Waits(Box::new(Waits { step, until, what }))]);
             }
-            Move::Expire { step } | Move::Announce { step } => self.done(step, Value::Null),
             Move::Request(rounds) => self.request(&rounds),
             Move::Answer { step } => self.answer(step),
         }

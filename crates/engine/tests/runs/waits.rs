@@ -295,20 +295,14 @@ async fn a_race_with_the_end_of_patience_has_one_winner() {
             .until(run, &[RunState::Done, RunState::Failed])
             .await
             .run;
-        match verdict {
-            Verdict::First => {
-                assert_eq!(
-                    over.state,
-                    RunState::Done,
-                    "told that it counts, so it does"
-                );
-                came += 1;
-            }
-            _ => {
-                assert!(expired, "{verdict:?}");
-                assert_eq!(over.state, RunState::Failed);
-                late += 1;
-            }
+        if verdict == Verdict::First {
+            let state = over.state;
+            assert_eq!(state, RunState::Done, "told that it counts, so it does");
+            came += 1;
+        } else {
+            assert!(expired, "{verdict:?}");
+            assert_eq!(over.state, RunState::Failed);
+            late += 1;
         }
     }
     assert_eq!(came + late, 40);

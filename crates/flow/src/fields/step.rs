@@ -153,9 +153,6 @@ static KIND_FIELDS: [Field; 20] = [
     ),
 ];
 
-/// Kinds that have their name already, but that this version does not perform.
-pub const NOT_YET: [&str; 0] = [];
-
 /// What stands beside `for_each`; its `key` is that of an item.
 pub static FOR_EACH: Object = Object {
     within: Some(&STEP),

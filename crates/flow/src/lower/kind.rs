@@ -1,14 +1,10 @@
-//! Which kind a step is: none, one, two, unknown, or not in this version.
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
+//! Which kind a step is: none, one, two, or unknown.
 
 use super::Lower;
 use super::entry::Entry;
-use crate::codes::{F003, F004, F014, F018};
+use crate::codes::{F003, F004, F018};
 use crate::diagnostic::{Diagnostic, Spanned};
-use crate::fields::{FOR_EACH, Is, KINDS, NOT_YET, STEP};
-use crate::model::{Act, Action, Kind};
+use crate::fields::{FOR_EACH, Is, KINDS, STEP};
 use crate::near::nearest;
 use crate::yaml::Node;
 
@@ -53,7 +49,7 @@ impl Lower {
         let title = format!("there is no kind of step `{}`", name.it);
         let mut found = Diagnostic::error(F004, name.span, title, "unknown kind of step");
         let kinds = || KINDS.fields.iter().map(|field| field.name);
-        if let Some(near) = nearest(&name.it, kinds().chain(NOT_YET)) {
+        if let Some(near) = nearest(&name.it, kinds()) {
             found = found.help(format!("did you mean `{near}`?"));
         }
         self.report(found.help(there_are()));
@@ -106,35 +102,17 @@ impl Lower {
             }
         }
     }
-
-    /// A kind whose name is taken, but that is not performed yet.
-    pub(super) fn not_yet(
-        &mut self,
-        name: &'static str,
-        keyword: &Spanned<String>,
-        value: &Node,
-    ) -> Action {
-        let title = format!("`{name}` is not in this version");
-        let label = "it would not be performed";
-        self.report(Diagnostic::error(F014, keyword.span, title, label).help(there_are()));
-        Action::Act(Arc::new(Act {
-            kind: Kind::Other(name),
-            input: self.tree(value),
-            exprs: BTreeMap::new(),
-            span: keyword.span,
-        }))
-    }
 }
 
-/// The kind of that name, performed or not.
+/// The kind of that name.
 fn kind_named(name: &str) -> Option<&'static str> {
-    let mut kinds = KINDS.fields.iter().map(|field| field.name).chain(NOT_YET);
+    let mut kinds = KINDS.fields.iter().map(|field| field.name);
     kinds.find(|kind| *kind == name)
 }
 
 /// In a step without an action, the field that was most likely meant to be one.
 fn suspect<'n>(unknown: &[&'n Spanned<String>]) -> Option<&'n Spanned<String>> {
-    let kinds = || KINDS.fields.iter().map(|field| field.name).chain(NOT_YET);
+    let kinds = || KINDS.fields.iter().map(|field| field.name);
     let fields = || STEP.fields.iter().map(|field| field.name);
     let near_kind = unknown
         .iter()

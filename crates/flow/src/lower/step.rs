@@ -145,9 +145,7 @@ impl Lower {
         keyword: &Spanned<String>,
         value: &Node,
     ) -> Option<Action> {
-        let Some(field) = KINDS.field(name) else {
-            return Some(self.not_yet(name, keyword, value));
-        };
+        let field = KINDS.field(name)?;
         let slot = Slot {
             field,
             name: keyword,

@@ -45,8 +45,8 @@ pub enum Kind {
     Kv,
     /// A question to a language model.
     Ai,
-    /// A kind that has its name already, but that this version does not perform; only in flows with
-    /// errors, so that later steps may still refer to it.
+    /// A kind whose fields could not be understood; only in flows with errors, so that later steps may
+    /// still refer to it.
     Other(&'static str),
 }
 

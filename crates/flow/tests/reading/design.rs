@@ -159,16 +159,3 @@ fn an_alias_stands_for_what_it_names() {
         assert_eq!(header.and_then(Tree::constant), Some("b"), "{}", step.id.it);
     }
 }
-
-#[test]
-fn kinds_of_later_versions_can_be_referred_to() {
-    let reading = read("name: f\nsteps:\n  - {id: note, wait: {for: \"${{ event.x }}\"}}\n");
-    assert!(reading.has_errors());
-    let flow = reading.flow.expect("still a flow");
-    assert_eq!(flow.steps[0].id.it, "note");
-    let Action::Act(act) = &flow.steps[0].action else {
-        panic!("{flow:?}");
-    };
-    assert_eq!(act.kind, semel_flow::model::Kind::Other("wait"));
-    assert!(act.member("for").is_some());
-}

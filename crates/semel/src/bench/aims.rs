@@ -31,7 +31,7 @@ pub(super) fn aims(report: &Report) -> Vec<Aim> {
     }
     aims.extend(of_flows(&report.flows));
     aims.extend(report.for_each.iter().map(|found| {
-        let name = format!("memory after {} items over that at a tenth", found.items);
+        let name = format!("memory after {} items over that at a tenth", found.count);
         let [early, late] = found.memory_mb;
         Aim::at_most(name, 1.5, late / early)
     }));

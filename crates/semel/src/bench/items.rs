@@ -26,7 +26,8 @@ const PARALLEL: usize = 256;
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Items {
-    pub(super) items: u64,
+    #[serde(rename = "items")]
+    pub(super) count: u64,
     pub(super) seconds: f64,
     pub(super) per_second: f64,
     /// When a tenth of the items had come, and when all had.
@@ -126,7 +127,7 @@ impl Bench {
         let memory_mb = [early, load::memory_mb()];
         server.stop().await?;
         Ok(Some(Items {
-            items,
+            count: items,
             seconds,
             per_second: load::to_f64(items) / seconds,
             memory_mb,

@@ -207,7 +207,7 @@ impl Report {
             let _ = write!(
                 text,
                 "\nOne run over {} items, a keyed step each\n  {:>9} items/s   {early:.0} MB at a tenth, {late:.0} MB at the end\n",
-                thousands(super::load::to_f64(found.items)),
+                thousands(super::load::to_f64(found.count)),
                 thousands(found.per_second),
             );
         }

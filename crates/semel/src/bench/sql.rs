@@ -105,7 +105,10 @@ impl Place {
                     let client = Arc::clone(&clients[caller]);
                     move |number| {
                         let client = Arc::clone(&client);
-                        async move { by_hand_there(&mut *client.lock().await, number).await }
+                        async move {
+                            let mut client = client.lock().await;
+                            by_hand_there(&mut client, number).await
+                        }
                     }
                 })
                 .await

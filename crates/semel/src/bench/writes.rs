@@ -1,5 +1,6 @@
 //! How much a step of each class makes durable, counted at the store while real flows run.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,7 +62,7 @@ impl Bench {
             let mut flow = flows::flow(to, Flowing::Accept);
             for number in 0..STEPS {
                 let step = step.replace("SINK", &to.to_string());
-                flow += &format!("  - id: s{number}\n    {step}\n");
+                let _ = write!(flow, "  - id: s{number}\n    {step}\n");
             }
             let all = self.written(&flow).await?.since(none);
             found.push(Writes {

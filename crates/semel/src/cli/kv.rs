@@ -99,7 +99,7 @@ EXAMPLE
 
 /// Values are shown as they were sent, so that numbers keep every digit.
 #[derive(Debug, Deserialize, Serialize)]
-struct Value {
+struct Kept {
     key: String,
     value: Box<RawValue>,
     expires_at: Option<String>,
@@ -200,7 +200,7 @@ fn json(what: &str, text: &str) -> anyhow::Result<Box<RawValue>> {
 }
 
 async fn get(client: &Client, key: &Key, json: bool) -> anyhow::Result<()> {
-    let value: Value = client
+    let value: Kept = client
         .ask(Access::Existing, Call::get(path(key)))
         .await?
         .read()?;
@@ -267,7 +267,7 @@ async fn list(
     Ok(())
 }
 
-fn cells(value: &Value) -> Vec<String> {
+fn cells(value: &Kept) -> Vec<String> {
     let text = value.value.get();
     let short = match text.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -30,25 +30,31 @@ fn done(op: KvOp, before: &str) -> String {
     }
 }
 
-#[test]
-fn each_operation_says_what_it_did() {
-    let add = |by: &str| KvOp::Add {
-        by: Canonical::read(by.as_bytes()).expect(by),
-        ttl: None,
-    };
-    let swap = |from: &str, to: &str| KvOp::Swap {
+fn add(by: &str) -> KvOp {
+    let by = Canonical::read(by.as_bytes()).expect(by);
+    KvOp::Add { by, ttl: None }
+}
+
+fn swap(from: &str, to: &str) -> KvOp {
+    KvOp::Swap {
         from: json(from),
         to: json(to),
         ttl: None,
-    };
-    let set = |to: &str| KvOp::Set {
-        to: json(to),
-        ttl: None,
-    };
-    let if_absent = |to: &str| KvOp::SetIfAbsent {
-        to: json(to),
-        ttl: None,
-    };
+    }
+}
+
+fn set(to: &str) -> KvOp {
+    let to = json(to);
+    KvOp::Set { to, ttl: None }
+}
+
+fn if_absent(to: &str) -> KvOp {
+    let to = json(to);
+    KvOp::SetIfAbsent { to, ttl: None }
+}
+
+#[test]
+fn each_operation_says_what_it_did() {
     for (op, before, expected) in [
         (
             set("1"),

@@ -105,7 +105,7 @@ async fn only_open_runs_listen_and_are_told(world: World) {
 
 async fn topics_stay_and_are_there_once(world: World) {
     let crew = Crew::join(world).await;
-    assert_eq!(crew.store().topics().await.unwrap(), []);
+    assert_eq!(crew.store().topics().await.expect("topics"), []);
     crew.begin(start(1)).await;
     for place in [2, 1, 2] {
         listens(&crew, listen(1, "paid", place)).await;
@@ -115,7 +115,10 @@ async fn topics_stay_and_are_there_once(world: World) {
         source: "flow/payments".into(),
         path: format!("incoming.p{place}").into(),
     };
-    assert_eq!(crew.store().topics().await.unwrap(), [topic(1), topic(2)]);
+    assert_eq!(
+        crew.store().topics().await.expect("topics"),
+        [topic(1), topic(2)]
+    );
 }
 
 async fn what_is_told_goes_with_its_commit(world: World) {

@@ -33,12 +33,30 @@ fn done(how: How) -> Happening {
     }))
 }
 
-fn usage(cost: Option<Box<str>>) -> Option<Box<Usage>> {
-    Some(Box::new(Usage {
+fn usage(cost: Option<Box<str>>) -> Usage {
+    Usage {
         model: "gpt-small".into(),
         input: 812,
         output: 40,
         cost,
+    }
+}
+
+fn failed(
+    class: FailureClass,
+    message: &str,
+    again_at: Option<Time>,
+    usage: Option<Usage>,
+) -> Happening {
+    Happening::Failed(Box::new(Failed {
+        step: step(),
+        attempt: 1,
+        class,
+        message: message.into(),
+        at: Time(0),
+        again_at,
+        maybe: false,
+        usage: usage.map(Box::new),
     }))
 }
 
@@ -92,29 +110,16 @@ fn happenings() -> Vec<Happening> {
         done(How::Decided),
         done(How::TakenAsDone),
         done(How::TakenOver("run_a".into())),
-        Happening::Failed(Box::new(Failed {
-            step: step(),
-            attempt: 1,
-            class: FailureClass::NeverSent,
-            message: "no such host".into(),
-            at: Time(0),
-            again_at: later,
-            maybe: false,
-            usage: None,
-        })),
-        Happening::Failed(Box::new(Failed {
-            step: step(),
-            attempt: 1,
-            class: FailureClass::Permanent,
-            message: "it was cut".into(),
-            at: Time(0),
-            again_at: None,
-            maybe: false,
-            usage: usage(None),
-        })),
+        failed(FailureClass::NeverSent, "no such host", later, None),
+        failed(
+            FailureClass::Permanent,
+            "it was cut",
+            None,
+            Some(usage(None)),
+        ),
         Happening::Done(Box::new(Done {
             took: Some(12),
-            usage: usage(Some("0.0004 USD".into())),
+            usage: Some(Box::new(usage(Some("0.0004 USD".into())))),
             ..Done::plain(step(), Kept::Is(Value::Null))
         })),
         Happening::Lost {
