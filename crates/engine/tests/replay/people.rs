@@ -67,8 +67,9 @@ impl Life<'_> {
 
     pub(super) fn answer(&mut self, step: Arc<str>) {
         let until = self.now.after(Millis(3_000));
+        // When nothing is left to draw, somebody says yes.
         match self.draw(4) {
-            0 => self.wait_for_answer(step, until),
+            3 => self.wait_for_answer(step, until),
             1 => self.commit(&[Happening::GaveUp {
                 step,
                 message: "rejected by ann".into(),

@@ -32,7 +32,7 @@ fn origins_are_told() {
         "info  (default)",
         "postgres://u:…@h/d  (environment SEMEL_STORE)",
         "(set)  (environment SEMEL_TOKEN)",
-        "groups.finance  ann, bob  (semel.toml:5)",
+        "groups.finance       ann, bob  (semel.toml:5)",
     ] {
         assert!(text.contains(says), "{says:?} is not in:\n{text}");
     }
