@@ -1,7 +1,7 @@
 //! Small values under names, shared by all flows of a server.
 //!
 //! Owns what may be kept ([`KvKey`], [`KvValue`]), what can happen to it ([`KvOp`]) and what comes of that
-//! ([`KvDone`]). Every backend asks [`plan`] inside the transaction that writes, so they cannot
+//! ([`KvDone`]). Every backend asks `plan` inside the transaction that writes, so they cannot
 //! disagree about meaning. Who is asked, and when, is for the callers.
 //!
 //! The invariants: nothing is kept that is absent (`null` stands for that everywhere); what has
