@@ -51,6 +51,8 @@ pub(super) struct Slot {
     /// `after` is a row of its own and not the old one changed.
     fresh: bool,
     changed: bool,
+    /// It was a tombstone for a moment: what belonged to it is gone.
+    buried: bool,
     /// At which step of the batch the new row came: positions are given in that order.
     born: usize,
     pub(super) turns: Vec<Turn>,
@@ -78,7 +80,8 @@ impl Slot {
 
     /// The position of the old row, if its receipts go.
     pub(super) fn forgets_receipts(&self) -> Option<i64> {
-        let tombstone = self.updated().filter(|(record, _)| record.entry.tombstone);
+        // It may have become more than a tombstone again since, in the same batch.
+        let tombstone = self.updated().filter(|_| self.buried);
         let gone = self.removed().map(|before| before.record.seq);
         gone.or(tombstone.map(|(record, _)| record.seq))
     }
@@ -95,6 +98,7 @@ impl Slot {
             Write::Nothing => {}
             Write::Update(record) => {
                 self.changed = true;
+                self.buried |= record.entry.tombstone;
                 self.after = Some(record);
             }
             Write::Insert(record) => {
@@ -287,6 +291,7 @@ impl Slot {
             before,
             fresh: false,
             changed: false,
+            buried: false,
             born: 0,
             turns: Vec::new(),
         }
