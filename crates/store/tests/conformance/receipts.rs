@@ -6,7 +6,7 @@ use semel_store::{ReceiptFilter, Tally};
 
 use crate::crew::Crew;
 use crate::fixture::World;
-use crate::shared::{LEASE, START, Saying as _, claim, effect, once, settle, undo};
+use crate::shared::{LEASE, START, Saying as _, claim, effect, once, settle, sweep, undo};
 
 crate::cases![
     a_refusal_is_on_record_as_it_was_answered,
@@ -19,6 +19,7 @@ crate::cases![
     receipts_are_paged_newest_first,
     receipts_go_with_a_tombstone_and_their_count_stays,
     receipts_of_a_tombstone_stay_whatever_is_tried_on_it,
+    receipts_go_with_a_tombstone_that_is_claimed_again_at_once,
     receipts_go_with_their_effect,
     a_receipt_of_nothing_on_record_is_only_tallied,
     a_node_that_remembers_counts_and_notices_changes_as_any_other,
@@ -274,4 +275,17 @@ async fn a_node_that_remembers_counts_and_notices_changes_as_any_other(world: Wo
     let after = world.step(once("a", 3)).await;
     let state = after.entry.expect("it is on record").state;
     assert_eq!((after.verdict, state), (Verdict::Done, State::Undone));
+}
+
+async fn receipts_go_with_a_tombstone_that_is_claimed_again_at_once(world: World) {
+    world.step(claim("a", 1)).await;
+    world.step(settle("a", 1, Outcome::Failed)).await;
+    world.step(claim("a", 1)).await;
+    assert_eq!(all(&world).await.len(), 1, "a stale claim is refused");
+    let keep = world.store.keep();
+    world.pass(keep);
+    let both = vec![sweep("a", keep).into(), once("a", 2).into()];
+    world.store.commit(both).await.expect("answers");
+    assert_eq!(world.record("a").await.entry.state, State::Done);
+    assert_eq!(all(&world).await, []);
 }
