@@ -132,16 +132,7 @@ async fn others_are_asked_when_nobody_answered_and_the_first_ones_can_no_longer(
         let first = gate(&node, run).await;
         clock.advance(Millis::days(2));
         node.engine.look();
-        let mut moved = node.engine.follow();
-        while !node
-            .until(run, &[RunState::Waiting])
-            .await
-            .run
-            .why
-            .contains("zoe")
-        {
-            let _ = moved.recv().await;
-        }
+        node.waits_saying(run, "zoe").await;
         let second = gate(&node, run).await;
         assert_eq!((first.round, second.round), (1, 2));
         assert_ne!(first.grant.key, second.grant.key);

@@ -46,16 +46,7 @@ fn payment(id: u32, order: u32, amount: u32) -> String {
 /// Starts a run, which waits for an event.
 async fn waiting(node: &Node, flow: &str, event: &str) -> RunId {
     let run = node.start(flow, event).await.expect("first");
-    let mut moved = node.engine.follow();
-    while !node
-        .until(run, &[RunState::Waiting])
-        .await
-        .run
-        .why
-        .contains("for an event")
-    {
-        let _ = moved.recv().await;
-    }
+    node.waits_saying(run, "for an event").await;
     run
 }
 

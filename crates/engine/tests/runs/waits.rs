@@ -58,6 +58,20 @@ async fn result(node: &Node, run: RunId, step: &str) -> String {
     result.map_or_else(|| "none".to_owned(), semel_flow::Value::to_json)
 }
 
+impl Node {
+    /// Waits until the run rests and says so in words that hold these.
+    pub(crate) async fn waits_saying(&self, run: RunId, words: &str) {
+        let mut moved = self.engine.follow();
+        loop {
+            let waiting = self.until(run, &[RunState::Waiting]).await.run;
+            if waiting.why.contains(words) {
+                return;
+            }
+            let _ = moved.recv().await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn times_are_fixed_once_and_hold_over_restarts_and_clocks_that_jump() {
     let (node, clock) = Node::with_clock().await;
@@ -77,16 +91,7 @@ async fn times_are_fixed_once_and_hold_over_restarts_and_clocks_that_jump() {
     // An hour late: the machine was off.
     clock.advance(Millis::seconds(7_200));
     node.engine.look();
-    let mut moved = node.engine.follow();
-    while !node
-        .until(run, &[RunState::Waiting])
-        .await
-        .run
-        .why
-        .starts_with("then")
-    {
-        let _ = moved.recv().await;
-    }
+    node.waits_saying(run, "then").await;
     assert_eq!(node.world.saw("http://w/after"), 0);
     clock.advance(Millis::days(30));
     node.engine.look();
@@ -238,16 +243,7 @@ async fn without_a_callback_the_step_fails_or_the_run_goes_on_and_later_ones_are
         .expect("first");
     node.until(run, &[RunState::Waiting]).await;
     call_back(&node, run, "paid", r#"{"ok":1}"#).await;
-    let mut moved = node.engine.follow();
-    while !node
-        .until(run, &[RunState::Waiting])
-        .await
-        .run
-        .why
-        .starts_with("more")
-    {
-        let _ = moved.recv().await;
-    }
+    node.waits_saying(run, "more").await;
     clock.advance(Millis::days(1));
     node.engine.look();
     node.done(run).await;

@@ -83,7 +83,7 @@ fn all_that_the_model_is_told_and_no_more() {
 
 #[test]
 fn secrets_count_by_name() {
-    let one = steps(small(Api::Anthropic, "claude"));
+    let one = steps(small(Api::Anthropic, "large-1"));
     let named = identity(&one, r#"{"model":"small","prompt":"{{CODE}}"}"#).expect("a question");
     assert!(named.contains("${{ secrets.CODE }}"), "{named}");
     assert!(!named.contains("t0p-s3cret"), "{named}");

@@ -25,7 +25,7 @@ SCHEMA = {
 FORMAT = {"type": "json_schema", "name": "answer", "schema": SCHEMA, "strict": True}
 
 gpt = openai.OpenAI(base_url=BASE + "/v1", api_key=KEY, max_retries=0)
-claude = anthropic.Anthropic(base_url=BASE, api_key=KEY, max_retries=0)
+asker = anthropic.Anthropic(base_url=BASE, api_key=KEY, max_retries=0)
 asked = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "How are you?"}]
 
 
@@ -51,7 +51,7 @@ def responses(model="echo", **more):
 
 def messages(model="echo", **more):
     system = [{"type": "text", "text": "Be short."}]
-    raw = claude.messages.with_raw_response.create(
+    raw = asker.messages.with_raw_response.create(
         model=model, max_tokens=100, system=system, messages=asked[1:], **more
     )
     it = strictly(Message, raw)
