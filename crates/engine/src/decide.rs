@@ -49,7 +49,8 @@ pub struct Scene<'a> {
     pub now: Time,
     /// Randomness for jitter, fences and `uuid()`: different each time.
     pub seed: [u8; 16],
-    /// When the run's last row was written: no later one tells of anything under way.
+    /// When the run's last row was written, or what the next one tells of ended: nothing is under way that began
+    /// later and is not on record.
     pub last_row_at: Time,
     /// How links to the run are made.
     pub links: &'a Links,

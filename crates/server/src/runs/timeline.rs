@@ -260,6 +260,7 @@ fn of_done(at: Time, done: &Done) -> Entry {
         How::Arrived => "what it waited for has come".to_owned(),
         How::Answered(answer) => answer.to_string(),
         How::TimedOut => "nothing came in time; it goes on, as the file says".to_owned(),
+        How::Unchanged => "done: something else was there, and nothing was changed".to_owned(),
     };
     Entry {
         attempt: done.attempt,
