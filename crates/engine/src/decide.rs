@@ -115,6 +115,10 @@ impl Decider<'_, '_> {
         if self.state.ended.is_some() {
             return false;
         }
+        self.decision.moves = self.untold();
+        if !self.decision.moves.is_empty() {
+            return false;
+        }
         let State {
             failure,
             cancelled,
@@ -252,9 +256,8 @@ impl Decider<'_, '_> {
             }
             Phase::Waiting { until, what } => self.waiting(step, until, what),
             Phase::Requested(gate) => self.requested(step, &gate),
-            Phase::Emitted(_) => Look::Do(Move::Announce {
-                step: places::name(step),
-            }),
+            // Those that wait for it are told before anything else.
+            Phase::Emitted(_) => wait(RunState::Running, "running".to_owned(), None),
         }
     }
 

@@ -178,6 +178,7 @@ impl Active {
         }
         self.journal.slots.extend(came.slot);
         self.journal.contents.extend(seen.contents);
+        inner.spent.count(&seen.happenings);
         for happening in seen.happenings {
             self.note(happening);
         }
