@@ -124,7 +124,7 @@ impl Maker {
             ),
             1 => self.line(
                 depth + 1,
-                &format!("notify: {{webhook: 'https://n.example/{id}', text: hi}}"),
+                &format!("notify: {{slack: '${{{{ secrets.SLACK }}}}', text: {id}}}"),
             ),
             _ => {
                 self.line(depth + 1, &format!("ai: {{model: small, prompt: {id}}}"));
