@@ -34,6 +34,7 @@ mod runs;
 mod schema;
 mod secrets;
 mod serve;
+mod shadow;
 mod steps;
 mod tokens;
 mod trigger;
@@ -107,6 +108,7 @@ pub(crate) enum Verb {
     Trigger(trigger::Trigger),
     Runs(runs::Runs),
     Rerun(rerun::Rerun),
+    Shadow(shadow::Shadow),
     Inbox(inbox::Inbox),
     Receipt(receipt::Receipt),
     Serve(serve::Serve),
@@ -207,6 +209,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Trigger(verb) => verb.run(&context).await,
         Verb::Runs(verb) => verb.run(&context).await,
         Verb::Rerun(verb) => verb.run(&context).await,
+        Verb::Shadow(verb) => verb.run(&context).await,
         Verb::Inbox(verb) => verb.run(&context).await,
         Verb::Receipt(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,
