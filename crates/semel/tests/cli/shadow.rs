@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::sink::{Sink, event, flow, home, signup};
-use crate::support::{Home, ends, until};
+use crate::support::{Home, ends, stdout, until};
 
 /// The report, once the shadow has taken so many events to their end.
 fn report(home: &Home, runs: usize) -> Value {
@@ -87,12 +87,11 @@ fn a_shadow_of_a_live_flow_does_nothing_and_is_compared() {
     assert_eq!(counts(&differs), [0, 0, 0, 1], "{differs}");
     let difference = &differs["differences"][0];
     assert_eq!(difference["fields"][0], "/json/new", "{differs}");
-    ends(
-        &home.run(&["shadow", "report", "hello"]),
-        1,
-        &["differently", "/json/new"],
+    let told = stdout(&home.run(&["shadow", "report", "hello"]));
+    assert!(
+        told.contains("differently") && told.contains("/json/new"),
+        "{told}"
     );
-
     ends(
         &home.run(&["shadow", "end", "hello"]),
         0,
