@@ -64,12 +64,14 @@ impl Addresses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The paths of all that were told, each once.
-    fn paths(&self) -> Vec<String> {
+    /// The paths that were told, each once: so many.
+    fn paths(&self, waits: u64) -> anyhow::Result<Vec<String>> {
         let mut paths: Vec<String> = self.lock().iter().filter_map(|it| path(it)).collect();
         paths.sort_unstable();
         paths.dedup();
-        paths
+        let told = paths.len() as u64;
+        anyhow::ensure!(told == waits, "{told} of {waits} runs told their address");
+        Ok(paths)
     }
 }
 
@@ -116,12 +118,7 @@ impl Bench {
         none_left(&store, &[RunState::Queued, RunState::Running]).await?;
         let armed = began.elapsed();
         let memory_mb = [before, load::memory_mb()];
-        let paths = addresses.paths();
-        anyhow::ensure!(
-            load::to_f64(waits) == load::to_f64(paths.len() as u64),
-            "{} of {waits} runs told their address",
-            paths.len()
-        );
+        let paths = addresses.paths(waits)?;
         let began = Instant::now();
         let target = server.target.clone();
         let answering = async move {
