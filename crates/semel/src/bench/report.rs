@@ -219,7 +219,7 @@ impl Report {
             let _ = write!(
                 text,
                 "\n{} callbacks, all waited for at once\n  {:>9} armed/s   {:>9} answered/s   {before:.0} MB before, {all:.0} MB when all wait\n",
-                thousands(super::load::to_f64(found.waits)),
+                thousands(super::load::to_f64(found.runs)),
                 thousands(found.armed_per_second),
                 thousands(found.answered_per_second),
             );

@@ -49,6 +49,6 @@ async fn all_callbacks_are_armed_and_answered() {
     let directory = tempfile::tempdir().expect("a folder");
     let found = bench(directory.path()).waits().await.expect("measured");
     let found = found.expect("it was asked for");
-    assert_eq!(found.waits, 50);
+    assert_eq!(found.runs, 50);
     assert!(found.armed_per_second > 0.0 && found.answered_per_second > 0.0);
 }

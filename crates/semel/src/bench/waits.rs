@@ -28,7 +28,7 @@ const CALLERS: usize = 64;
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Waits {
-    pub(super) waits: u64,
+    pub(super) runs: u64,
     /// From the event to a run that rests.
     pub(super) armed_per_second: f64,
     /// From the callback to the end of the run.
@@ -132,7 +132,7 @@ impl Bench {
         server.stop().await?;
         let per_second = |time: Duration| load::to_f64(waits) / time.as_secs_f64();
         Ok(Some(Waits {
-            waits,
+            runs: waits,
             armed_per_second: per_second(armed),
             answered_per_second: per_second(answered),
             memory_mb,
