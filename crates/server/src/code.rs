@@ -109,6 +109,7 @@ codes! {
     Internal = "internal", INTERNAL_SERVER_ERROR, "A defect in Semel";
     CallbackAnswered = "callback_answered", CONFLICT, "Another callback came first";
     CallbackExpired = "callback_expired", GONE, "Nobody waits for this callback any more";
+    Forbidden = "forbidden", FORBIDDEN, "The caller may not do this";
 }
 
 impl Code {

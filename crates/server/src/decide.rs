@@ -196,8 +196,8 @@ async fn tell_refused(app: &App, effect: &EffectId, resume: &Note, told: Option<
 /// The person, if named, and always the token that was used.
 pub(crate) fn who(caller: &Caller, by: Option<&str>) -> Box<str> {
     match by {
-        Some(by) => format!("{by} (token {})", caller.0).into(),
-        None => (*caller.0).into(),
+        Some(by) => format!("{by} (token {})", caller.name).into(),
+        None => (*caller.name).into(),
     }
 }
 

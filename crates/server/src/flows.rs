@@ -124,7 +124,7 @@ pub(crate) async fn deploy(
         draft: fields.flag("draft")?,
         abandon: fields.flag("abandon")?,
     };
-    let deployed = deploy::deploy(&app, &source, options, &caller.0).await;
+    let deployed = deploy::deploy(&app, &source, options, &caller.name).await;
     let deployed = deployed.map_err(|error| refused(error, &source))?;
     let mut out = Object::new();
     out.text("status", deployed.status.name())
@@ -179,7 +179,7 @@ pub(crate) async fn retire(
     if !deploy::retire(&app, &flow).await? {
         return Err(flow_missing(&flow));
     }
-    tracing::info!(flow, by = %caller.0, "retired");
+    tracing::info!(flow, by = %caller.name, "retired");
     let mut out = Object::new();
     out.text("status", "retired").text("flow", &flow);
     Ok(out.respond(StatusCode::OK))

@@ -60,7 +60,7 @@ pub(crate) async fn trigger(
         raw: None,
         headers: Headers::new(),
         at: now,
-        from: Some((*caller.0).into()),
+        from: Some((*caller.name).into()),
         key: None,
         own_key: Some(asked.clone()),
         begin: false,

@@ -19,7 +19,7 @@ impl Person {
     pub(crate) fn calling(app: &App, caller: &Caller, by: Option<&str>) -> Person {
         let name = match by {
             Some(by) if app.settings.trusted => by.into(),
-            _ => (*caller.0).into(),
+            _ => (*caller.name).into(),
         };
         Person {
             name,
