@@ -28,7 +28,7 @@ use crate::config::{Config, Name, Origin, Secret, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::keys;
 
-pub(crate) use address::{Query, base_url, guard, ledger, segment};
+pub(crate) use address::{Query, base_url, guard, ledger, segment, served_url};
 pub(crate) use answer::{Answer, Call, IDEMPOTENCY_KEY, LAST_EVENT, Unreachable, or_null};
 use embedded::{Embedded, Opening};
 pub(crate) use events::{Event, Events};

@@ -17,6 +17,7 @@ use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::metrics::Metrics;
 use crate::people::Logins;
+use crate::shadow::Shadowing;
 use crate::tls::Tls;
 use crate::vault::Vault;
 
@@ -118,6 +119,7 @@ impl App {
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
             ..semel_engine::Settings::default()
         };
+        let perform = Arc::new(Shadowing::new(perform, &store));
         Ok(Arc::new(App {
             engine: Engine::new(Arc::clone(&store), perform, engine),
             store,

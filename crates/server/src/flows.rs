@@ -9,6 +9,7 @@ use semel_flow::Flow;
 use semel_flow::model::{Missed, OverlapPolicy, Schedule, Timing, Trigger};
 
 use crate::app::App;
+use crate::audit::Told;
 use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
@@ -118,12 +119,21 @@ pub(crate) async fn deploy(
     Query::parse(request.uri().query(), &[])?;
     let document = body::required(&app, request).await?;
     let fields = document.fields()?;
-    fields.only(&["source", "draft", "abandon"])?;
+    fields.only(&["source", "draft", "abandon", "shadow"])?;
     let source = fields.need("source", fields.text("source")?)?;
     let options = DeployOptions {
         draft: fields.flag("draft")?,
         abandon: fields.flag("abandon")?,
+        shadow: fields.flag("shadow")?,
     };
+    if options.draft && options.shadow {
+        return Err(Problem::new(
+            Code::FieldInvalid,
+            "a shadow takes triggers, a draft takes none",
+        )
+        .field("shadow")
+        .fix("leave one of both out"));
+    }
     let deployed = deploy::deploy(&app, &source, options, &caller.name).await;
     let deployed = deployed.map_err(|error| refused(error, &source))?;
     let mut out = Object::new();
@@ -132,7 +142,8 @@ pub(crate) async fn deploy(
         .text("release", &release_text(deployed.release));
     examine::write_diagnostics(&mut out, &source, &deployed.diagnostics);
     out.texts("missing_secrets", deployed.missing_secrets);
-    Ok(out.respond(StatusCode::OK))
+    let told = Told::of(&deployed.flow).noted(deployed.status.name());
+    Ok(told.with(out.respond(StatusCode::OK)))
 }
 
 fn refused(error: DeployError, source: &str) -> Problem {

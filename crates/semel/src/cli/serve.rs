@@ -26,7 +26,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Context;
-use crate::client::base_url;
+use crate::client::served_url;
 use crate::config::{Config, Flags, Name, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::files;
@@ -131,7 +131,7 @@ impl Serve {
         let mut locks = lock(&data, &location)?;
         let listener = listen(config.text(Name::Listen).unwrap_or_default()).await?;
         let address = listener.local_addr()?;
-        let here = base_url(address, settings.tls.is_some());
+        let here = served_url(address, settings.tls.is_some());
         settings.public_url = config.public_url()?.unwrap_or(here);
         let public_url = settings.public_url.clone();
         let store = Store::open(&location, options).await.map_err(refused)?;

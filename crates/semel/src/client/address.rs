@@ -75,12 +75,17 @@ struct Notice {
 /// Where the server listens that left this notice in the lock file, and its certificate if it has one.
 pub(super) fn of_notice(notice: &str) -> Option<(String, Option<PathBuf>)> {
     let notice = serde_json::from_str::<Notice>(notice).ok()?;
-    let url = base_url(notice.listen?, notice.certificate.is_some());
+    let url = served_url(notice.listen?, notice.certificate.is_some());
     Some((url, notice.certificate))
 }
 
 /// Where to reach, from this machine, a server that listens there.
-pub(crate) fn base_url(mut listen: SocketAddr, tls: bool) -> String {
+pub(crate) fn base_url(listen: SocketAddr) -> String {
+    served_url(listen, false)
+}
+
+/// The same, where it may speak TLS.
+pub(crate) fn served_url(mut listen: SocketAddr, tls: bool) -> String {
     if listen.ip().is_unspecified() {
         listen.set_ip(match listen {
             SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),

@@ -13,7 +13,7 @@ use crate::hooks::receive;
 use crate::people::{api as people, login, pages, setup};
 use crate::{
     approve, audit, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger,
-    once, proof, receipts, releases, runs, secrets, settle, tokens, trigger,
+    once, proof, receipts, releases, runs, secrets, settle, shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -98,6 +98,7 @@ pub const ROUTES: &[Route] = &[
     route("/v1/flows/{flow}", &[("get", READ), ("delete", DEPLOY)]),
     route("/v1/flows/{flow}/releases", &[("get", READ)]),
     route("/v1/flows/{flow}/rollback", &[("post", DEPLOY)]),
+    route("/v1/flows/{flow}/shadow", &[("get", READ)]),
     route("/v1/flows/{flow}/runs", &[("post", TRIGGER)]),
     route("/v1/releases/{release}", &[("get", READ)]),
     route("/v1/check", &[("post", READ)]),
@@ -161,6 +162,7 @@ pub(super) fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}" => get(flows::get).delete(flows::retire),
         "/v1/flows/{flow}/releases" => get(releases::list),
         "/v1/flows/{flow}/rollback" => post(releases::rollback),
+        "/v1/flows/{flow}/shadow" => get(shadow::report::get),
         "/v1/flows/{flow}/runs" => post(trigger::trigger),
         "/v1/releases/{release}" => get(releases::get),
         "/v1/check" => post(flows::check),

@@ -7,7 +7,7 @@ use semel_server::SetupLink;
 use serde_json::{Value, json};
 
 use super::token::TokenFile;
-use crate::client::{base_url, quoted};
+use crate::client::{quoted, served_url};
 use crate::term::{Paint, Tone};
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Banner<'_> {
         json!({
             "pid": std::process::id(),
             "listen": self.address.to_string(),
-            "url": base_url(self.address, self.tls),
+            "url": served_url(self.address, self.tls),
             "data": self.data,
             "token_file": self.token_path(),
             "setup_url": self.setup.as_ref().map(|setup| &setup.url),
@@ -42,7 +42,7 @@ impl Banner<'_> {
 
     pub(super) fn print(&self) {
         let paint = Paint::stderr();
-        let url = base_url(self.address, self.tls);
+        let url = served_url(self.address, self.tls);
         let row = |name: &str, value: &str| {
             say!("  {} {value}", paint.on(Tone::Dim, &format!("{name:<7}")));
         };
