@@ -24,6 +24,7 @@ mod ledger;
 mod models;
 mod once;
 mod overlap;
+mod people;
 mod prove;
 mod proxy;
 mod readme;
