@@ -25,7 +25,7 @@ use crate::problem::Problem;
 use crate::{
     approve, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox, kv,
     ledger, live, once, overview, pictures, proof, receipts, releases, runs, secrets, settle,
-    tokens, trigger,
+    shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -66,12 +66,13 @@ const HOOKS: &str = "/hooks/{*path}";
 const KV: &str = "/v1/kv/{*key}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 56] = [
+pub const ROUTES: [Route; 57] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
     route(Access::Token, "/v1/flows/{flow}/releases", &["get"]),
     route(Access::Token, "/v1/flows/{flow}/rollback", &["post"]),
+    route(Access::Token, "/v1/flows/{flow}/shadow", &["get"]),
     route(Access::Token, "/v1/flows/{flow}/runs", &["post"]),
     route(Access::Token, "/v1/releases/{release}", &["get"]),
     route(Access::Token, "/v1/check", &["post"]),
@@ -136,6 +137,7 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}" => get(flows::get).delete(flows::retire),
         "/v1/flows/{flow}/releases" => get(releases::list),
         "/v1/flows/{flow}/rollback" => post(releases::rollback),
+        "/v1/flows/{flow}/shadow" => get(shadow::report::get),
         "/v1/flows/{flow}/runs" => post(trigger::trigger),
         "/v1/releases/{release}" => get(releases::get),
         "/v1/check" => post(flows::check),
