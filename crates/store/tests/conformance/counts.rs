@@ -8,8 +8,8 @@ use semel_store::run::RunState;
 
 use crate::crew::Crew;
 use crate::fixture::World;
-use crate::shared::request;
 use crate::shared::runs::{Starting as _, advance, finish, rest, start};
+use crate::shared::{Saying as _, request};
 
 crate::cases!(
     counts_add_up_apart_and_together,
