@@ -35,7 +35,7 @@ impl Size {
                 ..Size::PLAIN
             },
             |size| Size {
-                columns: usize::from(size.ws_col).clamp(40, 160),
+                columns: usize::from(size.ws_col).clamp(64, 160),
                 rows: usize::from(size.ws_row),
             },
         )
@@ -178,11 +178,11 @@ impl Screen {
             ("blocked", &it.series.blocked, Tone::Doubt),
             ("failed", &it.series.failed, Tone::Bad),
         ];
-        let room = size.columns.saturating_sub(MARGIN + 10);
+        let room = size.columns.saturating_sub(MARGIN + 12);
         let line = |(name, series, tone): (&str, &Vec<u64>, Tone)| {
             let total = it.total(name);
             let tone = if total == 0 { Tone::Dim } else { tone };
-            let number = paint.on(tone, &format!("{:>8}", grouped(total)));
+            let number = paint.on(tone, &format!("{:>10}", grouped(total)));
             let bars = paint.on(tone, &bars(series, room));
             format!("{name:<MARGIN$}{number}  {bars}")
         };
@@ -238,12 +238,16 @@ impl Screen {
     }
 
     fn destinations(&self, size: Size, paint: Paint) -> Vec<String> {
-        let name = size.columns.saturating_sub(51);
+        let name = size.columns.saturating_sub(53);
         let head = format!(
             "{:<name$}{:>9}{:>8}{:>9}{:>8}{:>8}  BREAKER",
             "DESTINATION", "CALLS", "FAILED", "UNKNOWN", "P50", "P95"
         );
-        let took = |ms: Option<u64>| ms.map_or("–".to_owned(), |ms| format!("{ms} ms"));
+        let took = |ms: Option<u64>| match ms {
+            None => "–".to_owned(),
+            Some(ms) if ms < 1000 => format!("{ms} ms"),
+            Some(ms) => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        };
         let line = |it: &Destination| {
             let tone = match it.breaker.as_str() {
                 "closed" => Tone::Good,
@@ -337,7 +341,12 @@ fn bars(series: &[u64], room: usize) -> String {
             BARS[usize::try_from(place).unwrap_or(7)]
         }
     };
-    shown.iter().map(bar).collect()
+    shown
+        .iter()
+        .map(bar)
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
 }
 
 fn ago(now: Option<Timestamp>, then: &str) -> String {
