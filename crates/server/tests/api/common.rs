@@ -48,9 +48,10 @@ impl Answer {
         // A stream goes on for as long as somebody reads it.
         let kind = headers.get("content-type");
         let goes_on = kind.is_some_and(|kind| kind == "text/event-stream");
-        let bytes = match goes_on {
-            true => Vec::new(),
-            false => body.collect().await.unwrap().to_bytes().to_vec(),
+        let bytes = if goes_on {
+            Vec::new()
+        } else {
+            body.collect().await.unwrap().to_bytes().to_vec()
         };
         Answer {
             status,

@@ -35,9 +35,10 @@ async fn add(world: &World, counts: Vec<Count>) {
 /// As text, to compare: minutes from the start, name, what, how often.
 async fn read(world: &World, span: Span, part: Part, together: bool) -> String {
     let store = &world.store;
-    let counts = match together {
-        true => store.counts_together(span, &part, Time(0)).await,
-        false => store.counts(span, &part, Time(0)).await,
+    let counts = if together {
+        store.counts_together(span, &part, Time(0)).await
+    } else {
+        store.counts(span, &part, Time(0)).await
     };
     let line = |it: &semel_store::count::Counted| {
         let minute = it.at.0 / 60_000;

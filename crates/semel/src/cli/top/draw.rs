@@ -87,7 +87,8 @@ struct Destination {
 
 #[derive(Debug, Deserialize)]
 struct Flow {
-    flow: String,
+    #[serde(rename = "flow")]
+    name: String,
     runs: u64,
     failed: u64,
     duplicates: u64,
@@ -222,7 +223,7 @@ impl Screen {
 
     fn flows(&self, size: Size, paint: Paint) -> Vec<String> {
         let mut flows: Vec<&Flow> = self.overview.flows.iter().collect();
-        flows.sort_by(|a, b| b.runs.cmp(&a.runs).then(a.flow.cmp(&b.flow)));
+        flows.sort_by(|a, b| b.runs.cmp(&a.runs).then(a.name.cmp(&b.name)));
         let name = size.columns.saturating_sub(36);
         let head = format!(
             "{:<name$}{:>12}{:>12}{:>12}",
@@ -231,7 +232,7 @@ impl Screen {
         let line = |it: &&Flow| {
             let failed = count(paint, it.failed, 12, Tone::Bad);
             let duplicates = count(paint, it.duplicates, 12, Tone::Doubt);
-            let flow = padded(&it.flow, name);
+            let flow = padded(&it.name, name);
             format!("{flow}{:>12}{failed}{duplicates}", grouped(it.runs))
         };
         table(paint, &head, flows.iter().take(5).map(line))
@@ -322,7 +323,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
