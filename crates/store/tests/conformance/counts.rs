@@ -2,7 +2,7 @@
 
 use semel_ledger::{Millis, Time};
 use semel_store::Change;
-use semel_store::count::{Count, MINUTES_KEPT, Part, Span};
+use semel_store::count::{Count, HOURS_KEPT, MINUTES_KEPT, Part, Span};
 
 use semel_store::run::RunState;
 
@@ -36,7 +36,9 @@ async fn add(world: &World, counts: Vec<Count>) {
 async fn read(world: &World, span: Span, part: Part, together: bool) -> String {
     let store = &world.store;
     let counts = if together {
-        store.counts_together(span, &part, Time(0)).await
+        store
+            .counts_together(span, &part, Time(0), &["runs", "done"])
+            .await
     } else {
         store.counts(span, &part, Time(0)).await
     };
@@ -91,11 +93,13 @@ async fn sweeping_takes_only_counts_that_are_not_kept(world: World) {
     // The whole, the flow and the step.
     assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 3);
     assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 0);
-    world.pass(Millis(world.store.keep().0 + 3_600_000));
+    world.pass(Millis(HOURS_KEPT.0));
+    assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 3);
+    world.pass(Millis(world.store.keep().0 + 86_400_000));
     assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 3);
     let left = world
         .store
-        .counts(Span::Hour, &Part::Whole, Time(0))
+        .counts(Span::Day, &Part::Whole, Time(0))
         .await
         .expect("counts");
     assert!(left.is_empty());
