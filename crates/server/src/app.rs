@@ -18,7 +18,9 @@ use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::people::Logins;
 use crate::shadow::Shadowing;
+use crate::tls::Tls;
 use crate::traces::Traces;
 use crate::vault::Vault;
 
@@ -51,6 +53,8 @@ pub struct Settings {
     pub groups: BTreeMap<String, Vec<String>>,
     /// Where the world reaches this server; links begin with it.
     pub public_url: String,
+    /// Connections are encrypted with this, if it is there.
+    pub tls: Option<Arc<Tls>>,
     /// Where traces of runs go, if anywhere.
     pub traces: Option<Traces>,
 }
@@ -70,6 +74,7 @@ impl Default for Settings {
             data: None,
             groups: BTreeMap::new(),
             public_url: "http://127.0.0.1:7351".to_owned(),
+            tls: None,
             traces: None,
         }
     }
@@ -86,6 +91,7 @@ pub struct App {
     pub(crate) doors: Doors,
     pub(crate) vault: Arc<Vault>,
     pub(crate) registry: Registry,
+    pub(crate) logins: Logins,
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Budget,
     /// Held while it is decided what is live, so that two deploys cannot take one path.
@@ -144,6 +150,7 @@ impl App {
             doors: Doors::new(Arc::clone(&vault)),
             vault,
             registry,
+            logins: Logins::default(),
             metrics,
             bodies: Budget::new(BODIES),
             deploying: Mutex::new(()),

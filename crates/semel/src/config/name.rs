@@ -23,11 +23,13 @@ pub(crate) enum Name {
     SshKnownHosts,
     SshAgent,
     SshConfig,
+    TlsCert,
+    TlsKey,
     OtlpEndpoint,
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 21] = [
+    pub(crate) const ALL: [Name; 23] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -48,6 +50,8 @@ impl Name {
         Name::SshKnownHosts,
         Name::SshAgent,
         Name::SshConfig,
+        Name::TlsCert,
+        Name::TlsKey,
         Name::OtlpEndpoint,
     ];
 
@@ -73,6 +77,8 @@ impl Name {
             Name::SshKnownHosts => "ssh.known_hosts",
             Name::SshAgent => "ssh.agent",
             Name::SshConfig => "ssh.config",
+            Name::TlsCert => "tls.cert",
+            Name::TlsKey => "tls.key",
             Name::OtlpEndpoint => "otlp.endpoint",
         }
     }
@@ -112,6 +118,8 @@ impl Name {
             | Name::SshKnownHosts
             | Name::SshAgent
             | Name::SshConfig
+            | Name::TlsCert
+            | Name::TlsKey
             | Name::OtlpEndpoint => None,
         }
     }
