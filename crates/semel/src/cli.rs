@@ -39,6 +39,7 @@ mod serve;
 mod shadow;
 mod steps;
 mod tokens;
+mod top;
 mod trigger;
 mod words;
 
@@ -109,6 +110,7 @@ pub(crate) enum Verb {
     Rollback(rollback::Rollback),
     Trigger(trigger::Trigger),
     Runs(runs::Runs),
+    Top(top::Top),
     Rerun(rerun::Rerun),
     Shadow(shadow::Shadow),
     Inbox(inbox::Inbox),
@@ -212,6 +214,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Rollback(verb) => verb.run(&context).await,
         Verb::Trigger(verb) => verb.run(&context).await,
         Verb::Runs(verb) => verb.run(&context).await,
+        Verb::Top(verb) => verb.run(&context).await,
         Verb::Rerun(verb) => verb.run(&context).await,
         Verb::Shadow(verb) => verb.run(&context).await,
         Verb::Inbox(verb) => verb.run(&context).await,

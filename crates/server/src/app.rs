@@ -7,18 +7,21 @@ use std::time::Duration;
 
 use semel_act::Perform;
 use semel_engine::Engine;
+use semel_engine::counts::{FlowCounts, What};
 use semel_engine::token::Links;
-use semel_ledger::Millis;
+use semel_ledger::{Millis, Outcome, Verdict};
 use semel_store::{Store, StoreError};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, RwLock, watch};
 
 use crate::auth::Registry;
 use crate::budget::Budget;
 use crate::hooks::door::Doors;
+use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::people::Logins;
 use crate::shadow::Shadowing;
 use crate::tls::Tls;
+use crate::traces::Traces;
 use crate::vault::Vault;
 
 /// How a server behaves. The default suits one machine.
@@ -52,6 +55,8 @@ pub struct Settings {
     pub public_url: String,
     /// Connections are encrypted with this, if it is there.
     pub tls: Option<Arc<Tls>>,
+    /// Where traces of runs go, if anywhere.
+    pub traces: Option<Traces>,
 }
 
 impl Default for Settings {
@@ -70,6 +75,7 @@ impl Default for Settings {
             groups: BTreeMap::new(),
             public_url: "http://127.0.0.1:7351".to_owned(),
             tls: None,
+            traces: None,
         }
     }
 }
@@ -78,7 +84,6 @@ impl Default for Settings {
 const BODIES: usize = 256 * 1024 * 1024;
 
 /// What every request shares: the store, the engine, who may call, what is counted, the limits.
-#[derive(Debug)]
 pub struct App {
     pub(crate) store: Arc<Store>,
     pub(crate) settings: Settings,
@@ -93,6 +98,20 @@ pub struct App {
     pub(crate) deploying: Mutex<()>,
     /// Answers that go on for long end when this turns true.
     pub(crate) stopping: watch::Sender<bool>,
+    /// Who follows everything that changes.
+    pub(crate) live: Live,
+    /// Held while counts go from memory to the store, and shared by whoever adds them up.
+    pub(crate) counting: RwLock<()>,
+    /// What is counted outside of flows.
+    outside: Arc<FlowCounts>,
+    /// Who acts for steps, to ask how destinations are doing.
+    pub(crate) perform: Arc<dyn Perform>,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").finish_non_exhaustive()
+    }
 }
 
 impl App {
@@ -119,20 +138,44 @@ impl App {
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
             ..semel_engine::Settings::default()
         };
-        let perform = Arc::new(Shadowing::new(perform, &store));
+        let shadowing = Arc::new(Shadowing::new(Arc::clone(&perform), &store));
+        let engine = Engine::new(Arc::clone(&store), shadowing, engine);
+        let metrics = Metrics::new(&engine, &perform);
         Ok(Arc::new(App {
-            engine: Engine::new(Arc::clone(&store), perform, engine),
+            outside: engine.counts().of(""),
+            engine,
+            perform,
             store,
             settings,
             doors: Doors::new(Arc::clone(&vault)),
             vault,
             registry,
             logins: Logins::default(),
-            metrics: Metrics::new(),
+            metrics,
             bodies: Budget::new(BODIES),
             deploying: Mutex::new(()),
             stopping: watch::Sender::new(false),
+            live: Live::default(),
+            counting: RwLock::default(),
         }))
+    }
+
+    /// Somebody outside of flows asked the ledger.
+    pub(crate) fn claimed(&self, verdict: Verdict) {
+        self.metrics.claimed(verdict);
+        match verdict {
+            Verdict::Granted => {}
+            Verdict::First => self.outside.add(What::Effects),
+            _ => self.outside.add(What::Blocked),
+        }
+    }
+
+    /// Somebody outside of flows told the ledger what came of it.
+    pub(crate) fn settled(&self, outcome: Outcome) {
+        self.metrics.settled(outcome);
+        if outcome == Outcome::Done {
+            self.outside.add(What::Effects);
+        }
     }
 
     /// How links to runs are made and read, and who is in which group.

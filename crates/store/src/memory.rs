@@ -8,6 +8,7 @@
     reason = "all backends have the same methods, and the others wait"
 )]
 
+mod counts;
 mod kv;
 mod lanes;
 mod listeners;
@@ -66,6 +67,7 @@ struct World {
     kv: BTreeMap<Box<str>, KvEntry>,
     people: People,
     audit: Audit,
+    counts: BTreeMap<crate::count::Cell, u64>,
     closed: bool,
 }
 
@@ -149,6 +151,13 @@ impl World {
             Change::SweepKv { limit } => Answer::Counted(self.sweep_kv(limit, now)),
             Change::Person(change) => Answer::Person(self.people.change(*change, now)),
             Change::Audit(change) => Answer::Audited(self.audit.change(*change, now)),
+            Change::Counts(counts) => {
+                self.count(&counts);
+                Answer::Written
+            }
+            Change::SweepCounts { span, until, limit } => {
+                Answer::Counted(self.sweep_counts(span, until, limit))
+            }
         }
     }
 

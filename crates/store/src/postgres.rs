@@ -24,6 +24,7 @@ mod attempt;
 mod audit;
 mod columns;
 mod connect;
+mod counts;
 mod effects;
 mod fault;
 mod ground;

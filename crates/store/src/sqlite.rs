@@ -12,6 +12,7 @@ mod blobs;
 mod checkpoint;
 mod conditions;
 mod connect;
+mod counts;
 mod effects;
 mod failure;
 mod kv;

@@ -11,6 +11,7 @@ mod places;
 mod steps;
 mod tls;
 mod token;
+mod traces;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -229,6 +230,7 @@ fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings> {
         drain: Duration::from_millis(config.span(Name::Drain)?.0),
         data: Some(data.to_owned()),
         groups: config.members(),
+        traces: traces::traces(config)?,
         ..Settings::default()
     })
 }

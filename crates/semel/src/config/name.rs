@@ -25,10 +25,11 @@ pub(crate) enum Name {
     SshConfig,
     TlsCert,
     TlsKey,
+    OtlpEndpoint,
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 22] = [
+    pub(crate) const ALL: [Name; 23] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -51,6 +52,7 @@ impl Name {
         Name::SshConfig,
         Name::TlsCert,
         Name::TlsKey,
+        Name::OtlpEndpoint,
     ];
 
     pub(crate) fn text(self) -> &'static str {
@@ -77,6 +79,7 @@ impl Name {
             Name::SshConfig => "ssh.config",
             Name::TlsCert => "tls.cert",
             Name::TlsKey => "tls.key",
+            Name::OtlpEndpoint => "otlp.endpoint",
         }
     }
 
@@ -116,7 +119,8 @@ impl Name {
             | Name::SshAgent
             | Name::SshConfig
             | Name::TlsCert
-            | Name::TlsKey => None,
+            | Name::TlsKey
+            | Name::OtlpEndpoint => None,
         }
     }
 }

@@ -67,6 +67,7 @@ const VERBS: &[&[&str]] = &[
     &["backup"],
     &["restore"],
     &["doctor"],
+    &["top"],
     &["config", "show"],
     &["explain"],
     &["completions"],

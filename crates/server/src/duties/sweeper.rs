@@ -80,6 +80,19 @@ async fn people(app: &App) -> Result<usize, StoreError> {
     }
 }
 
+/// Forgets counts that are no longer kept.
+async fn counts(app: &App) -> Result<usize, StoreError> {
+    let mut swept = 0;
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let bite = app.store.sweep_counts_bite().await?;
+        swept += bite;
+        if bite < BITE {
+            return Ok(swept);
+        }
+    }
+}
+
 async fn pass(app: &App) -> Result<(), StoreError> {
     let (mut after, mut swept) = (0, 0);
     loop {
@@ -92,8 +105,8 @@ async fn pass(app: &App) -> Result<(), StoreError> {
         }
     }
     let (runs, values) = (runs(app).await?, values(app).await?);
-    let deeds = people(app).await?;
+    let (deeds, counts) = (people(app).await?, counts(app).await?);
     give_back(app).await?;
-    tracing::debug!(swept, runs, values, deeds, "swept");
+    tracing::debug!(swept, runs, values, deeds, counts, "swept");
     Ok(())
 }

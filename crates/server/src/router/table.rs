@@ -12,8 +12,9 @@ use crate::app::App;
 use crate::hooks::receive;
 use crate::people::{api as people, login, pages, setup};
 use crate::{
-    approve, audit, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger,
-    once, proof, receipts, releases, runs, secrets, settle, shadow, tokens, trigger,
+    approve, audit, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox,
+    kv, ledger, live, once, overview, pictures, proof, receipts, releases, runs, secrets, settle,
+    shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -143,6 +144,13 @@ pub const ROUTES: &[Route] = &[
     route("/openapi.json", &[("get", Access::Open)]),
     route("/errors/{code}", &[("get", Access::Open)]),
     route("/callbacks/{token}", &[("post", Access::Open)]),
+    route("/v1/overview", &[("get", READ)]),
+    route("/v1/live", &[("get", READ)]),
+    route("/v1/destinations", &[("get", READ)]),
+    route("/v1/flows/{flow}/picture", &[("get", READ)]),
+    route("/v1/flows/{flow}/steps", &[("get", READ)]),
+    route("/v1/picture", &[("post", DEPLOY)]),
+    route("/v1/schema", &[("get", READ)]),
     route("/v1/session", &[("get", Access::Known), ("post", Access::Open), ("delete", Access::Known)]),
     route("/login", &[("get", Access::Open), ("post", Access::Open)]),
     route("/logout", &[("get", Access::Open), ("post", Access::Open)]),
@@ -207,6 +215,13 @@ pub(super) fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/errors/{code}" => get(health::page),
         "/metrics" => get(health::metrics),
         "/callbacks/{token}" => post(callbacks::receive),
+        "/v1/overview" => get(overview::get),
+        "/v1/live" => get(live::get),
+        "/v1/destinations" => get(destinations::list),
+        "/v1/flows/{flow}/picture" => get(pictures::of_flow),
+        "/v1/flows/{flow}/steps" => get(pictures::steps),
+        "/v1/picture" => post(pictures::of_source),
+        "/v1/schema" => get(pictures::schema),
         "/v1/session" => get(login::get).post(login::log_in).delete(login::log_out),
         "/login" => get(pages::login).post(pages::log_in),
         "/logout" => get(pages::logout).post(pages::log_out),

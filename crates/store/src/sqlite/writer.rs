@@ -12,7 +12,8 @@ use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
 use super::{
-    Ask, audit, blobs, kv, listeners, mail, nodes, people, receipts, releases, runs, secrets,
+    Ask, audit, blobs, counts, kv, listeners, mail, nodes, people, receipts, releases, runs,
+    secrets,
 };
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
@@ -236,5 +237,12 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         Change::SweepKv { limit } => Answer::Counted(kv::sweep(connection, limit, now)?),
         Change::Person(change) => Answer::Person(people::change(connection, &change, now)?),
         Change::Audit(change) => Answer::Audited(audit::change(connection, &change, now)?),
+        Change::Counts(counts) => {
+            counts::add(connection, &counts)?;
+            Answer::Written
+        }
+        Change::SweepCounts { span, until, limit } => {
+            Answer::Counted(counts::sweep(connection, span, until, limit)?)
+        }
     })
 }

@@ -30,6 +30,7 @@ mod audit;
 mod batch;
 mod children;
 mod claims;
+mod counts;
 mod cursors;
 mod decide;
 mod differential;
