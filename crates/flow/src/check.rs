@@ -9,6 +9,7 @@
 //! may see, `trace` follows a value to its sources, `keys` judges keys by them.
 
 mod abandoned;
+mod examples;
 mod gates;
 mod headers;
 mod index;
@@ -66,6 +67,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
     found.extend(said::check_said(flow, &index));
     found.extend(order::check_order(flow, &index));
     found.extend(undo::check_undo(flow));
+    found.extend(examples::check_examples(flow, &index));
     once_each(&mut found);
     found
 }

@@ -10,6 +10,7 @@ mod text;
 mod words;
 
 pub use layout::{Card, Item, Picture};
+pub use svg::escaped;
 
 use crate::model::Flow;
 

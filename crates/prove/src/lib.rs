@@ -7,17 +7,22 @@
 //! The invariant: what is judged is what the world saw, never what the ledger says.
 
 mod conductor;
+pub mod events;
 pub mod explore;
 pub mod judge;
 mod node;
+mod preset;
+pub mod report;
 pub mod schedule;
 mod shape;
 mod sim;
 pub mod stage;
 pub mod world;
 
+pub use events::Event;
 pub use explore::{Options, Progress, prove};
 pub use judge::{Finding, Proof, Verdict};
+pub use report::Report;
 pub use schedule::{Family, Schedule};
 pub use sim::SimError;
 pub use stage::Stage;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use semel_engine::journal::{Headers, Origin};
+use semel_engine::journal::Origin;
 use semel_engine::start::{Incoming, StartError};
 use semel_engine::token::{Links, TokenKey};
 use semel_engine::{Engine, Fresh, Settings};
@@ -121,7 +121,7 @@ impl Node {
             event: event.clone(),
             canonical: None,
             raw: None,
-            headers: Headers::new(),
+            headers: stage.headers(event),
             at: now,
             from: None,
             key: None,

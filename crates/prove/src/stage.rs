@@ -3,16 +3,18 @@
 //! Owns finding every call to the world in the flow and what its answers must look like. The same for all
 //! schedules; nothing here changes while one runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use semel_engine::flows::{Compiled, ReleaseError};
+use semel_engine::journal::Headers;
 use semel_engine::places;
 use semel_flow::check::{Due, Part, Read, reads, reads_of};
 use semel_flow::model::{Act, Action, Block, Class, Kind, Step, Trigger};
 use semel_flow::{Expr, Flow, Value};
 use semel_store::run::ReleaseId;
 
+use crate::events::{self, Event};
 use crate::shape::Shape;
 
 /// Why a call is made.
@@ -41,6 +43,8 @@ pub(crate) struct Place {
     pub(crate) in_loop: bool,
     /// What is read of its answer.
     pub(crate) answer: Shape,
+    /// What it answers, as far as the file says so.
+    given: Option<Value>,
 }
 
 impl Place {
@@ -50,6 +54,20 @@ impl Place {
             Role::Undo => format!("{} (undo)", self.step).into(),
             _ => Arc::clone(&self.step),
         }
+    }
+
+    /// The `number`th answer: as the file says, and made up where it does not.
+    pub(crate) fn answered(&self, number: usize) -> Value {
+        let made = self.answer.value("", number);
+        let Some(Value::Map(given)) = &self.given else {
+            return made;
+        };
+        let mut all = match made {
+            Value::Map(made) => (*made).clone(),
+            _ => BTreeMap::new(),
+        };
+        all.extend((**given).clone());
+        Value::Map(Arc::new(all))
     }
 }
 
@@ -61,14 +79,44 @@ pub struct Stage {
     by_span: HashMap<(usize, usize), usize>,
     /// What starts it; each another unit of work.
     pub(crate) events: Vec<Value>,
+    /// The headers that come with each.
+    headers: Vec<Headers>,
 }
 
 impl Stage {
-    /// Reads a flow; without events, some are made up from what it reads.
+    /// Reads a flow; without events, those of the file are taken, or one is made up from what it reads.
     ///
     /// # Errors
     /// [`ReleaseError`] if the flow cannot be read.
-    pub fn new(source: &str, events: Vec<Value>) -> Result<Stage, ReleaseError> {
+    pub fn new(source: &str, given: Vec<Value>) -> Result<Stage, ReleaseError> {
+        let mut stage = Stage::read(source)?;
+        let flow = stage.flow();
+        let events = match given.is_empty() {
+            true => events::of_flow(flow),
+            false => {
+                let given = given.into_iter();
+                given.map(|event| events::given(flow, "", event)).collect()
+            }
+        };
+        stage.start_with(events);
+        Ok(stage)
+    }
+
+    /// Reads a flow, which one event starts.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the flow cannot be read.
+    pub fn on(source: &str, event: Event) -> Result<Stage, ReleaseError> {
+        let mut stage = Stage::read(source)?;
+        stage.start_with(vec![event]);
+        Ok(stage)
+    }
+
+    fn start_with(&mut self, events: Vec<Event>) {
+        (self.events, self.headers) = events.into_iter().map(|it| (it.event, it.headers)).unzip();
+    }
+
+    fn read(source: &str) -> Result<Stage, ReleaseError> {
         let id = ReleaseId(*blake3::hash(source.as_bytes()).as_bytes());
         let compiled = Compiled::read(id, source.into())?;
         let flow = &compiled.flow;
@@ -82,16 +130,12 @@ impl Stage {
         places.flow();
         let (spans, places): (Vec<_>, Vec<_>) = places.found.into_iter().unzip();
         let by_span = spans.into_iter().zip(0..).collect();
-        let events = if events.is_empty() {
-            vec![made_up(&all)]
-        } else {
-            events
-        };
         Ok(Stage {
             compiled: Arc::new(compiled),
             places,
             by_span,
-            events,
+            events: Vec::new(),
+            headers: Vec::new(),
         })
     }
 
@@ -107,21 +151,16 @@ impl Stage {
         &self.events
     }
 
+    /// The headers that come with one of its events.
+    pub(crate) fn headers(&self, event: &Value) -> Headers {
+        let mut all = self.events.iter().zip(&self.headers);
+        let found = all.find(|(known, _)| *known == event);
+        found.map_or_else(Headers::new, |(_, headers)| headers.clone())
+    }
+
     pub(crate) fn place(&self, act: &Act) -> Option<usize> {
         self.by_span.get(&(act.span.start, act.span.end)).copied()
     }
-}
-
-/// An event with everything that the flow reads of one.
-fn made_up(reads: &[Read]) -> Value {
-    let mut shape = Shape::Map(std::collections::BTreeMap::new());
-    shape.add(&[Part::Member("id".into())], &Due::Any);
-    for read in reads.iter().filter(|read| &*read.root == "event") {
-        if !read.path.is_empty() {
-            shape.add(&read.path, &read.due);
-        }
-    }
-    shape.value("event", 1)
 }
 
 /// The step of that name in a report.
@@ -193,7 +232,7 @@ impl Finder<'_> {
 
     /// What these expressions read of an answer.
     fn answer(&self, exprs: &[Option<&Expr>]) -> Shape {
-        let mut shape = Shape::Map(std::collections::BTreeMap::new());
+        let mut shape = Shape::Map(BTreeMap::new());
         for expr in exprs.iter().flatten() {
             for read in reads_of(self.flow, expr, Due::Any) {
                 let mut path = vec![Part::Member(read.root)];
@@ -210,7 +249,7 @@ impl Finder<'_> {
             return self.answer(&[result]);
         }
         let body: Part = Part::Member("body".into());
-        let mut shape = Shape::Map(std::collections::BTreeMap::new());
+        let mut shape = Shape::Map(BTreeMap::new());
         for read in self.reads.iter().filter(|read| &*read.root == "steps") {
             if let [Part::Member(id), Part::Member(name), rest @ ..] = read.path.as_slice()
                 && **id == *step.id.it
@@ -229,7 +268,11 @@ impl Finder<'_> {
         if act.kind == Kind::Kv {
             return;
         }
+        // What is found out about a step is known from what it did; only what it does itself is given.
+        let own = matches!(role, Role::Main | Role::Update);
+        let given = self.flow.examples.answer(step).filter(|_| own);
         let place = Place {
+            given: given.cloned(),
             step: step.into(),
             role,
             class,

@@ -170,7 +170,7 @@ impl World {
             _ => {}
         }
         if place.role != Role::Question {
-            return Outcome::Done(answer(place, place.answer.value("", 1)));
+            return Outcome::Done(answer(place, place.answered(1)));
         }
         let key = task.key.as_ref().map(semel_ledger::Key::as_str);
         let there = self.seen().happened.iter().any(|it| {
@@ -184,7 +184,7 @@ impl World {
         };
         self.tell(format!("{}: asked; {says}", place.step));
         if there {
-            return Outcome::Done(answer(place, place.answer.value("", 1)));
+            return Outcome::Done(answer(place, place.answered(1)));
         }
         let names = place.answer.emptied("");
         if place.kind != Kind::Http || place.answer.has_list() {
@@ -217,7 +217,7 @@ impl World {
             }
         }
         let number = seen.happened.iter().filter(|it| it.place == at).count() + 1;
-        let answer = answer(place, place.answer.value("", number));
+        let answer = answer(place, place.answered(number));
         seen.happened.push(Happened {
             place: at,
             key,
