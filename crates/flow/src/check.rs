@@ -32,7 +32,7 @@ mod waits;
 use crate::codes::{C001, C006, C007, C008};
 use crate::diagnostic::{Diagnostic, Level, Span};
 use crate::model::{Block, Flow};
-use index::{Index, blocks};
+use index::Index;
 use trace::Tracer;
 use visit::Spot;
 
@@ -43,6 +43,9 @@ pub use reads::{Due, Part, Read, reads, reads_of};
 pub use secrets::secrets;
 pub use table::{Row, table};
 pub use volatile::mark_volatile;
+
+pub(crate) use index::blocks;
+pub(crate) use policy::window;
 
 /// Everything that is wrong with a flow or worth knowing, in the order of the file.
 #[must_use]

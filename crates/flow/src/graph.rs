@@ -11,6 +11,7 @@ mod words;
 
 pub use layout::{Card, Item, Picture};
 pub use svg::escaped;
+pub(crate) use words::act_words;
 
 use crate::model::Flow;
 

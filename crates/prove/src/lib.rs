@@ -7,7 +7,7 @@
 //! The invariant: what is judged is what the world saw, never what the ledger says.
 
 mod conductor;
-pub mod events;
+pub mod examples;
 pub mod explore;
 pub mod judge;
 mod node;
@@ -19,7 +19,7 @@ mod sim;
 pub mod stage;
 pub mod world;
 
-pub use events::Event;
+pub use examples::Event;
 pub use explore::{Options, Progress, prove};
 pub use judge::{Finding, Proof, Verdict};
 pub use report::Report;

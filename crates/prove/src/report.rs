@@ -14,7 +14,7 @@ use semel_engine::flows::ReleaseError;
 use semel_flow::Flow;
 use semel_flow::model::Class;
 
-use crate::events::Event;
+use crate::examples::Event;
 use crate::explore::{Options, Progress, prove, replay};
 use crate::judge::{Finding, Proof, Verdict};
 use crate::schedule::{Family, Schedule};

@@ -10,11 +10,13 @@ use semel_engine::flows::{Compiled, ReleaseError};
 use semel_engine::journal::Headers;
 use semel_engine::places;
 use semel_flow::check::{Due, Part, Read, reads, reads_of};
+use semel_flow::expr::Names;
 use semel_flow::model::{Act, Action, Block, Class, Kind, Step, Trigger};
 use semel_flow::{Expr, Flow, Value};
+use semel_ledger::Time;
 use semel_store::run::ReleaseId;
 
-use crate::events::{self, Event};
+use crate::examples::{self, Event};
 use crate::shape::Shape;
 
 /// Why a call is made.
@@ -66,6 +68,8 @@ impl Place {
             Value::Map(made) => (*made).clone(),
             _ => BTreeMap::new(),
         };
+        // What a later step reads of the result is made up as a body, whatever its kind calls it.
+        all.retain(|name, _| self.kind.answer_names().contains(&&**name));
         all.extend((**given).clone());
         Value::Map(Arc::new(all))
     }
@@ -92,10 +96,10 @@ impl Stage {
         let mut stage = Stage::read(source)?;
         let flow = stage.flow();
         let events = match given.is_empty() {
-            true => events::of_flow(flow),
+            true => examples::of_flow(flow),
             false => {
                 let given = given.into_iter();
-                given.map(|event| events::given(flow, "", event)).collect()
+                given.map(|event| examples::given(flow, "", event)).collect()
             }
         };
         stage.start_with(events);
@@ -272,7 +276,7 @@ impl Finder<'_> {
         let own = matches!(role, Role::Main | Role::Update);
         let given = self.flow.examples.answer(step).filter(|_| own);
         let place = Place {
-            given: given.cloned(),
+            given: given.map(|given| whole(act, given)),
             step: step.into(),
             role,
             class,
@@ -281,5 +285,34 @@ impl Finder<'_> {
             answer,
         };
         self.found.push(((act.span.start, act.span.end), place));
+    }
+}
+
+/// Of a list that is fetched page by page, all that the one page of the example has.
+fn whole(act: &Act, given: &Value) -> Value {
+    let items = act.exprs.get("paging.items");
+    let items = items.and_then(|items| items.eval(&Answered(given)).ok());
+    let (Some(items), Value::Map(given)) = (items, given) else {
+        return given.clone();
+    };
+    let mut names = (**given).clone();
+    names.insert("body".into(), items);
+    Value::Map(Arc::new(names))
+}
+
+/// What expressions over an answer see.
+struct Answered<'a>(&'a Value);
+
+impl Names for Answered<'_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        self.0.get(name).cloned()
+    }
+
+    fn now(&self) -> Time {
+        Time(0)
+    }
+
+    fn random(&self) -> [u8; 16] {
+        [0; 16]
     }
 }

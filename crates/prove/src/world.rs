@@ -262,7 +262,7 @@ fn answer(place: &Place, made: Value) -> Answer {
             names = with(&names, name, value.clone());
         }
     }
-    let result = ["body", "rows", "stdout", "message_id"]
+    let result = ["body", "rows", "json", "text", "stdout", "message_id"]
         .into_iter()
         .find_map(|name| names.get(name));
     let result = result.cloned().unwrap_or(Value::Null);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Found, Report, Tried};
-use crate::events::From;
+use crate::examples::From;
 
 impl Report {
     /// The report as one document: what `semel prove --json` prints.

@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use semel_flow::render::summary;
 use semel_flow::{Flow, Value};
-use semel_prove::events::{self, Event};
+use semel_prove::examples::{self, Event};
 use semel_prove::report::{Plan, Report};
 use semel_prove::{Family, Options, Schedule};
 use serde_json::json;
@@ -195,15 +195,15 @@ impl Prove {
     /// What starts the flow: what was asked for, else what the file leads to.
     fn events(&self, flow: &Flow, file: &FlowFile) -> anyhow::Result<Vec<Event>> {
         if !self.event.is_empty() {
-            let read = |path: &PathBuf| Ok(events::given(flow, &path.to_string_lossy(), read(path)?));
+            let read = |path: &PathBuf| Ok(examples::given(flow, &path.to_string_lossy(), read(path)?));
             return self.event.iter().map(read).collect();
         }
-        let all = events::of_flow(flow);
+        let all = examples::of_flow(flow);
         if self.example.is_empty() {
             return Ok(all);
         }
         let named = |name: &String| {
-            let examples = all.iter().filter(|it| it.from == events::From::Example);
+            let examples = all.iter().filter(|it| it.from == examples::From::Example);
             let names: Vec<_> = examples.clone().map(|it| it.name.clone()).collect();
             let found = examples.clone().find(|it| it.name == *name).cloned();
             found.ok_or_else(|| {

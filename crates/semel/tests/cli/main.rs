@@ -30,6 +30,7 @@ mod runs;
 mod secrets;
 mod serve;
 mod sink;
+mod start;
 mod streams;
 mod support;
 mod through;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use semel_flow::graph::{self, escaped};
 use semel_prove::Verdict;
-use semel_prove::events::From;
+use semel_prove::examples::From;
 use semel_prove::report::{Found, Report, Tried, moment};
 
 use super::{Became, show};

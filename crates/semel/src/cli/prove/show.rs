@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use semel_prove::events::{Event, From};
+use semel_prove::examples::{Event, From};
 use semel_prove::report::{Found, Report, moment};
 use semel_prove::{Schedule, Verdict};
 
