@@ -36,11 +36,12 @@ use trace::Tracer;
 use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
-pub use headers::headers;
+pub use headers::{headers, is_repeated};
 pub use links::hands_out_links;
 pub use reads::{Due, Part, Read, reads, reads_of};
 pub use secrets::secrets;
 pub use table::{Row, table};
+pub use trace::is_of_delivery;
 pub use volatile::mark_volatile;
 
 /// Everything that is wrong with a flow or worth knowing, in the order of the file.

@@ -6,14 +6,21 @@
 //!
 //! The invariant: what is judged is what the world saw, never what the ledger says.
 
+mod advice;
+mod answers;
+mod clock;
 mod conductor;
+mod events;
 pub mod explore;
+mod family;
+mod fault;
 pub mod judge;
 mod node;
 pub mod schedule;
 mod shape;
 mod sim;
 pub mod stage;
+mod told;
 pub mod world;
 
 pub use explore::{Options, Progress, prove};

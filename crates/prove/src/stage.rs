@@ -9,11 +9,16 @@ use std::sync::Arc;
 use semel_engine::flows::{Compiled, ReleaseError};
 use semel_engine::places;
 use semel_flow::check::{Due, Part, Read, reads, reads_of};
-use semel_flow::model::{Act, Action, Block, Class, Kind, Step, Trigger};
+use semel_flow::model::{Act, Action, Block, Class, Kind, Schedule, Step, Trigger, Wait};
 use semel_flow::{Expr, Flow, Value};
+use semel_ledger::Millis;
 use semel_store::run::ReleaseId;
 
+use crate::events::{Sender, made_up, sibling};
 use crate::shape::Shape;
+
+/// How long any destination over HTTP may take to show what it did, if the file says less.
+const READ_DELAY: Millis = Millis::seconds(1);
 
 /// Why a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +46,8 @@ pub(crate) struct Place {
     pub(crate) in_loop: bool,
     /// What is read of its answer.
     pub(crate) answer: Shape,
+    /// How long its destination takes to show what it did.
+    pub(crate) delay: Millis,
 }
 
 impl Place {
@@ -61,6 +68,25 @@ pub struct Stage {
     by_span: HashMap<(usize, usize), usize>,
     /// What starts it; each another unit of work.
     pub(crate) events: Vec<Value>,
+    /// What is told of one thing, in its order; empty if nobody can say.
+    pub(crate) ordered: Vec<Value>,
+    pub(crate) sender: Sender,
+    /// The clock alone starts it.
+    pub(crate) clockwork: Option<Clockwork>,
+    /// Somebody is to call back.
+    pub(crate) callbacks: bool,
+    /// What is posted to steps that wait for it.
+    pub(crate) bodies: HashMap<Arc<str>, Value>,
+    /// Somebody is asked for leave.
+    pub(crate) gates: bool,
+}
+
+/// When the clock starts it.
+#[derive(Clone, Debug)]
+pub(crate) struct Clockwork {
+    pub(crate) schedule: Schedule,
+    /// Its items are listed, and each is a unit of work.
+    pub(crate) lists: bool,
 }
 
 impl Stage {
@@ -87,11 +113,27 @@ impl Stage {
         } else {
             events
         };
+        let clockwork = clockwork(flow);
+        let ordered = match events.as_slice() {
+            _ if clockwork.is_some() => Vec::new(),
+            [first] => sibling(flow, &all, first).map_or_else(Vec::new, |it| vec![first.clone(), it]),
+            several => several.to_vec(),
+        };
+        let has = |wanted: fn(&Action) -> bool| {
+            let mut all = steps(flow).into_iter();
+            all.any(|step| wanted(&step.action))
+        };
         Ok(Stage {
-            compiled: Arc::new(compiled),
             places,
             by_span,
             events,
+            ordered,
+            sender: Sender::of(flow, &all),
+            clockwork,
+            bodies: bodies(flow, &all),
+            callbacks: has(|action| matches!(action, Action::Wait(Wait::Callback(_)))),
+            gates: has(|action| matches!(action, Action::Approve(_))),
+            compiled: Arc::new(compiled),
         })
     }
 
@@ -112,16 +154,58 @@ impl Stage {
     }
 }
 
-/// An event with everything that the flow reads of one.
-fn made_up(reads: &[Read]) -> Value {
-    let mut shape = Shape::Map(std::collections::BTreeMap::new());
-    shape.add(&[Part::Member("id".into())], &Due::Any);
-    for read in reads.iter().filter(|read| &*read.root == "event") {
-        if !read.path.is_empty() {
-            shape.add(&read.path, &read.due);
-        }
+/// Every step of a flow.
+pub(crate) fn steps(flow: &Flow) -> Vec<&Step> {
+    let mut open: Vec<&Step> = flow.steps.iter().chain(&flow.on_failure).collect();
+    let mut all = Vec::new();
+    while let Some(step) = open.pop() {
+        open.extend(places::inner(step).flatten());
+        all.push(step);
     }
-    shape.value("event", 1)
+    all
+}
+
+/// What is read of what callbacks post.
+fn bodies(flow: &Flow, reads: &[Read]) -> HashMap<Arc<str>, Value> {
+    let waits = |step: &&Step| matches!(step.action, Action::Wait(Wait::Callback(_)));
+    let body = |step: &Step| {
+        let mut shape = Shape::Map(std::collections::BTreeMap::new());
+        for rest in results(reads, &step.id.it).filter(|(rest, _)| !rest.is_empty()) {
+            shape.add(rest.0, rest.1);
+        }
+        (places::name(step), shape.value("", 1))
+    };
+    steps(flow).into_iter().filter(waits).map(body).collect()
+}
+
+/// What is read of a step's result: the way from there, and what is due.
+fn results<'r>(reads: &'r [Read], step: &str) -> impl Iterator<Item = (&'r [Part], &'r Due)> {
+    let of_steps = reads.iter().filter(|read| &*read.root == "steps");
+    of_steps.filter_map(move |read| match read.path.as_slice() {
+        [Part::Member(id), Part::Member(name), rest @ ..]
+            if **id == *step && &**name == "result" =>
+        {
+            Some((rest, &read.due))
+        }
+        _ => None,
+    })
+}
+
+/// What starts a flow that nothing else starts.
+fn clockwork(flow: &Flow) -> Option<Clockwork> {
+    let mut found = flow.triggers.iter().map(|trigger| match trigger {
+        Trigger::Schedule(schedule) => Some(Clockwork {
+            schedule: schedule.clone(),
+            lists: false,
+        }),
+        Trigger::Sync(sync) => Some(Clockwork {
+            schedule: sync.schedule.clone(),
+            lists: true,
+        }),
+        Trigger::Webhook(_) | Trigger::Event { .. } => None,
+    });
+    let first = found.next()??;
+    found.all(|it| it.is_some()).then_some(first)
 }
 
 /// The step of that name in a report.
@@ -142,7 +226,8 @@ impl Finder<'_> {
         for trigger in &self.flow.triggers {
             if let Trigger::Sync(sync) = trigger {
                 let exprs = [Some(&sync.items), sync.cursor.as_ref(), sync.more.as_ref()];
-                let answer = self.answer(&exprs);
+                let mut answer = self.answer(&exprs);
+                self.items(&mut answer, &sync.items);
                 self.put("fetch", Role::Fetch, &sync.fetch.act, Class::Read, answer);
             }
         }
@@ -211,17 +296,39 @@ impl Finder<'_> {
         }
         let body: Part = Part::Member("body".into());
         let mut shape = Shape::Map(std::collections::BTreeMap::new());
-        for read in self.reads.iter().filter(|read| &*read.root == "steps") {
-            if let [Part::Member(id), Part::Member(name), rest @ ..] = read.path.as_slice()
-                && **id == *step.id.it
-                && &**name == "result"
-            {
-                let mut path = vec![body.clone()];
-                path.extend(rest.iter().cloned());
-                shape.add(&path, &read.due);
-            }
+        for (rest, due) in results(self.reads, &step.id.it) {
+            let mut path = vec![body.clone()];
+            path.extend(rest.iter().cloned());
+            shape.add(&path, due);
         }
         shape
+    }
+
+    /// How long a destination takes to show what it did: as long as the file allows for, and not at once over HTTP.
+    fn delay(&self, step: &str, kind: Kind) -> Millis {
+        let settle = places::find(self.flow, step).and_then(|step| match (&step.lookup, &step.action) {
+            (Some(lookup), _) => Some(lookup.settle),
+            (None, Action::Ensure(ensure)) => Some(ensure.settle),
+            (None, _) => None,
+        });
+        let least = if kind == Kind::Http { READ_DELAY } else { Millis(0) };
+        settle.unwrap_or(least).max(least)
+    }
+
+    /// An item of a fetched list is the event of its run.
+    fn items(&self, answer: &mut Shape, items: &Expr) {
+        let Some(list) = reads_of(self.flow, items, Due::List).into_iter().next() else {
+            return;
+        };
+        let mut item = vec![Part::Member(list.root)];
+        item.extend(list.path);
+        item.push(Part::Item);
+        let named = |read: &&Read| matches!(&*read.root, "event" | "item");
+        for read in self.reads.iter().filter(named) {
+            let mut path = item.clone();
+            path.extend(read.path.iter().cloned());
+            answer.add(&path, &read.due);
+        }
     }
 
     fn put(&mut self, step: &str, role: Role, act: &Act, class: Class, answer: Shape) {
@@ -236,6 +343,7 @@ impl Finder<'_> {
             kind: act.kind,
             in_loop: self.loops > 0,
             answer,
+            delay: self.delay(step, act.kind),
         };
         self.found.push(((act.span.start, act.span.end), place));
     }
