@@ -12,6 +12,7 @@ use semel_flow::expr::{EvalError, KeyFault, Template};
 use semel_flow::model::{Act, Action, Class, Flow, Kind, OnUnknown, Step};
 use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{EffectId, Fingerprint, Key, KeyError, Millis, Scope};
+use semel_store::planted::{self, Bug};
 
 use crate::names::RunNames;
 use crate::places;
@@ -171,6 +172,11 @@ fn made(
     let input = render(act, &names)?;
     let effect = id.filter(|_| has_effect);
     let key = effect.as_ref().map(|effect| sent_key(step, &effect.key));
+    let key = if planted::is(Bug::KeyPerAttempt) {
+        key.and_then(|key| Key::from_parts(&[key.as_str(), &attempt.to_string()]).ok())
+    } else {
+        key
+    };
     let scope = effect.as_ref().map(|effect| effect.scope.clone());
     let effect = effect
         .map(|id| effect_of(flow, step, act, id, &names))

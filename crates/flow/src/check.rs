@@ -37,11 +37,12 @@ use trace::Tracer;
 use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
-pub use headers::headers;
+pub use headers::{headers, is_repeated};
 pub use links::hands_out_links;
 pub use reads::{Due, Part, Read, reads, reads_of};
 pub use secrets::secrets;
 pub use table::{Row, table};
+pub use trace::is_of_delivery;
 pub use volatile::mark_volatile;
 
 pub(crate) use index::blocks;

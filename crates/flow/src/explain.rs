@@ -8,7 +8,7 @@ mod dies;
 mod does;
 
 use crate::check::table;
-use crate::model::{Action, Block, Class, Flow, GiveUp, Kind, Retry, Step};
+use crate::model::{Block, Class, Flow, GiveUp, Retry, Step};
 use crate::written;
 
 /// A flow in sentences.
@@ -16,6 +16,8 @@ use crate::written;
 pub struct Explanation {
     /// How it starts, and what is the same work.
     pub begins: Vec<String>,
+    /// What holds for every step, unless it says otherwise.
+    pub meanwhile: Vec<String>,
     /// Each step, in the order of the file.
     pub steps: Vec<Explained>,
     /// What holds in the end.
@@ -49,7 +51,6 @@ pub fn explain(flow: &Flow) -> Explanation {
     let key = written::flow_key(flow);
     let mut steps = Vec::new();
     let mut told = Teller {
-        flow,
         on_failure: false,
         steps: &mut steps,
     };
@@ -58,18 +59,18 @@ pub fn explain(flow: &Flow) -> Explanation {
     told.block(&flow.on_failure, 0, &key);
     Explanation {
         begins: begin::begins(flow),
+        meanwhile: meanwhile(flow),
         ends: ends(flow),
         steps,
     }
 }
 
-struct Teller<'t, 'f> {
-    flow: &'f Flow,
+struct Teller<'t> {
     on_failure: bool,
     steps: &'t mut Vec<Explained>,
 }
 
-impl Teller<'_, '_> {
+impl Teller<'_> {
     fn block(&mut self, block: &Block, depth: usize, run: &str) {
         for step in block {
             self.steps.push(Explained {
@@ -79,7 +80,7 @@ impl Teller<'_, '_> {
                 class: step.class(),
                 does: does::does(step),
                 dies: dies::dies(step, run),
-                fails: fails(self.flow, step),
+                fails: fails(step),
                 undo: undo(step),
             });
             let inner = written::inner_key(step, run);
@@ -90,13 +91,13 @@ impl Teller<'_, '_> {
     }
 }
 
-/// What happens when it cannot be done.
-fn fails(flow: &Flow, step: &Step) -> Option<String> {
-    match &step.action {
-        Action::Act(act) if act.kind == Kind::Kv => return None,
-        Action::Act(_) | Action::Ensure(_) => {}
-        _ => return None,
-    }
+/// What happens when it cannot be done, if the step says so itself.
+fn fails(step: &Step) -> Option<String> {
+    step.retry.map(retried)
+}
+
+/// What is tried again, and what follows when that is of no use.
+fn retried(retry: Retry) -> String {
     let Retry {
         max,
         first,
@@ -104,13 +105,13 @@ fn fails(flow: &Flow, step: &Step) -> Option<String> {
         within,
         then,
         ..
-    } = step.retry.or(flow.retry).unwrap_or_default();
+    } = retry;
     let end = match then {
         GiveUp::Ask => "a person is asked whether to go on",
         GiveUp::Fail => "the run fails",
     };
     if max <= 1 {
-        return Some(format!("It is tried once; then {end}."));
+        return format!("What cannot be done is tried once; then {end}.");
     }
     let pauses = if first == cap {
         format!("{first} apart")
@@ -118,9 +119,9 @@ fn fails(flow: &Flow, step: &Step) -> Option<String> {
         format!("with pauses from {first} to {cap}")
     };
     let within = within.map_or_else(String::new, |it| format!(", for {it} at the most"));
-    Some(format!(
-        "What was put off or never sent is tried up to {max} times, {pauses}{within}. After that, or if the destination says no, {end}."
-    ))
+    format!(
+        "What was put off or never sent is tried up to {max} times, {pauses}{within}; after that, or when the destination says no, {end}."
+    )
 }
 
 fn undo(step: &Step) -> Option<String> {
@@ -129,6 +130,16 @@ fn undo(step: &Step) -> Option<String> {
         "If the run fails later, it is taken back: {}.",
         does::call(act)
     ))
+}
+
+/// What holds for every step.
+fn meanwhile(flow: &Flow) -> Vec<String> {
+    let mut said = vec![
+        "If the process dies, another goes on at the step where the first was. What is recorded as done is not done again; what had not left yet is done then.".to_owned(),
+    ];
+    let calls = table(flow).iter().any(|row| row.retry != "–");
+    said.extend(calls.then(|| retried(flow.retry.unwrap_or_default())));
+    said
 }
 
 /// What holds of the whole.

@@ -230,7 +230,9 @@ impl Is {
             Is::Texts | Is::Pairs => "names and text with `${{ }}`".to_owned(),
             Is::Statuses => "a list of HTTP statuses from 200 to 599".to_owned(),
             Is::Parts => "a list of parts".to_owned(),
-            Is::Objects(object) | Is::Items(object) => format!("a list, each with the fields of {}", object.name),
+            Is::Objects(object) | Is::Items(object) => {
+                format!("a list, each with the fields of {}", object.name)
+            }
             Is::Object(object) => format!("the fields of {}", object.name),
             Is::Short { long, main } => format!("`{main}`, or the fields of {}", long.name),
             Is::Triggers => "a trigger or a list of them".to_owned(),

@@ -113,14 +113,16 @@ fn wanted(preset: Preset, reads: &[Read]) -> Wanted<'_> {
         Preset::Typeform => "event_type",
         _ => "type",
     };
-    let kind = reads.iter().find_map(|read| match (&read.due, &*read.path) {
-        (Due::Like(Compare::Equal, value), [Part::Member(name)])
-            if &*read.root == "event" && **name == *member =>
-        {
-            value.as_text()
-        }
-        _ => None,
-    });
+    let kind = reads
+        .iter()
+        .find_map(|read| match (&read.due, &*read.path) {
+            (Due::Like(Compare::Equal, value), [Part::Member(name)])
+                if &*read.root == "event" && **name == *member =>
+            {
+                value.as_text()
+            }
+            _ => None,
+        });
     let members = reads.iter().filter_map(|read| match read.path.first() {
         Some(Part::Member(name)) if &*read.root == "event" => Some(&**name),
         _ => None,
@@ -143,6 +145,9 @@ fn with_headers(flow: &Flow, given: &[(Box<str>, Box<str>)]) -> Headers {
         if let [Part::Member(_), rest @ ..] = &*read.path {
             shape.add(rest, &read.due);
         }
+    }
+    for name in &used {
+        shape.add(&[Part::Member(name.as_str().into())], &Due::Any);
     }
     let known = sketch(flow, &all, 1).map_or(Vec::new(), |sketch| sketch.headers);
     let made = shape.fitted("", 1, &Value::map(known));

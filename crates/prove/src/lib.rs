@@ -6,9 +6,15 @@
 //!
 //! The invariant: what is judged is what the world saw, never what the ledger says.
 
+mod advice;
+mod answers;
+mod clock;
 mod conductor;
+mod events;
 pub mod examples;
 pub mod explore;
+mod family;
+mod fault;
 pub mod judge;
 mod node;
 mod preset;
@@ -17,6 +23,7 @@ pub mod schedule;
 mod shape;
 mod sim;
 pub mod stage;
+mod told;
 pub mod world;
 
 pub use examples::Event;

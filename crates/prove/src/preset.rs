@@ -92,12 +92,27 @@ fn github(wanted: &Wanted<'_>, number: usize) -> Outline {
     };
     let (kind, own) = if reads("pull_request") {
         let pull = subject("pull");
-        ("pull_request", format!(r#""action": "opened", "pull_request": {pull}"#))
+        (
+            "pull_request",
+            format!(r#""action": "opened", "pull_request": {pull}"#),
+        )
     } else if reads("commits") || reads("ref") || reads("head_commit") {
-        let commit = format!(r#"{{"id": "7fd1a60b01f91b314f59955a4e4d4e80d8edf11{number}", "message": "Mend it"}}"#);
-        ("push", format!(r#""ref": "refs/heads/main", "after": "7fd1a60b01f91b314f59955a4e4d4e80d8edf11{number}", "head_commit": {commit}, "commits": [{commit}]"#))
+        let commit = format!(
+            r#"{{"id": "7fd1a60b01f91b314f59955a4e4d4e80d8edf11{number}", "message": "Mend it"}}"#
+        );
+        (
+            "push",
+            format!(
+                r#""ref": "refs/heads/main", "after": "7fd1a60b01f91b314f59955a4e4d4e80d8edf11{number}", "head_commit": {commit}, "commits": [{commit}]"#
+            ),
+        )
     } else if reads("release") {
-        ("release", format!(r#""action": "published", "release": {{"id": {number}, "tag_name": "v1.0.{number}"}}"#))
+        (
+            "release",
+            format!(
+                r#""action": "published", "release": {{"id": {number}, "tag_name": "v1.0.{number}"}}"#
+            ),
+        )
     } else {
         let issue = subject("issues");
         ("issues", format!(r#""action": "opened", "issue": {issue}"#))

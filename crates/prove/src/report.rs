@@ -3,8 +3,8 @@
 //! Owns what is said about a proof and its words, the same on the terminal, in JSON, in a page and on a server. Leaves how it
 //! looks to whoever shows it. The invariant: of several events the worst counts.
 
-mod advice;
 mod document;
+mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::schedule::{Family, Schedule};
 use crate::sim::SimError;
 use crate::stage::Stage;
 
-pub use advice::moment;
+pub use words::Told;
 
 /// A flow with all that was tried on it.
 #[derive(Debug)]
@@ -70,6 +70,20 @@ pub struct Found<'r> {
     pub family: Family,
     /// What.
     pub finding: &'r Finding,
+}
+
+/// One cause, and how it shows.
+#[derive(Clone, Debug)]
+pub struct Story<'r> {
+    /// The shortest of the worst.
+    pub told: Found<'r>,
+    /// What leads to the same.
+    pub also: Vec<Found<'r>>,
+}
+
+/// The worse, and of those the shorter, goes first.
+fn rank(finding: &Finding) -> (Verdict, std::cmp::Reverse<usize>) {
+    (finding.verdict, std::cmp::Reverse(finding.story.len()))
 }
 
 /// What is tried with each event.
@@ -185,10 +199,7 @@ impl Report {
             for ((step, family), finding) in &tried.proof.findings {
                 let at = steps.iter().position(|(it, _)| it == step);
                 let known = all.get(&(at.unwrap_or(steps.len()), *family));
-                let better = known.is_none_or(|known| {
-                    let rank = |it: &Finding| (it.verdict, std::cmp::Reverse(it.story.len()));
-                    rank(finding) > rank(known.finding)
-                });
+                let better = known.is_none_or(|known| rank(finding) > rank(known.finding));
                 if better {
                     let found = Found {
                         event: &tried.event,
@@ -200,6 +211,29 @@ impl Report {
             }
         }
         all.into_values().collect()
+    }
+
+    /// What did not come through, told once for each cause: other troubles that lead to the same stand beside it.
+    #[must_use]
+    pub fn stories(&self) -> Vec<Story<'_>> {
+        let mut stories: Vec<Story<'_>> = Vec::new();
+        for found in self.found() {
+            let same = |it: &&mut Story<'_>| {
+                let (one, other) = (it.told.finding, found.finding);
+                one.step == other.step && one.help == other.help
+            };
+            match stories.iter_mut().find(same) {
+                None => stories.push(Story {
+                    told: found,
+                    also: Vec::new(),
+                }),
+                Some(story) if rank(found.finding) > rank(story.told.finding) => {
+                    story.also.push(std::mem::replace(&mut story.told, found));
+                }
+                Some(story) => story.also.push(found),
+            }
+        }
+        stories
     }
 
     /// Steps that no event leads to.
@@ -215,6 +249,12 @@ impl Report {
     #[must_use]
     pub fn schedules(&self) -> usize {
         self.proofs().map(|proof| proof.schedules).sum()
+    }
+
+    /// How many were not, because there were more than the limit.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.proofs().map(|proof| proof.left_out).sum()
     }
 
     /// How many faults really happened.

@@ -115,7 +115,11 @@ impl Shape {
     /// The same with every list empty: nothing was found.
     pub(crate) fn emptied(&self, name: &str) -> Value {
         match self {
-            Shape::Leaf(_) => Value::Null,
+            Shape::Leaf(Due::Truth) => Value::Bool(false),
+            Shape::Leaf(due) => match leaf(name, due, 1) {
+                Value::Bool(_) => Value::Bool(false),
+                _ => Value::Null,
+            },
             Shape::List(_) => Value::list(Vec::new()),
             Shape::Map(members) => Value::map(
                 members
@@ -157,7 +161,7 @@ fn fits(due: &Due, value: &Value) -> bool {
 fn leaf(name: &str, due: &Due, number: usize) -> Value {
     match due {
         Due::Like(by, value) => like(*by, value, name, number),
-        Due::Number => Value::Int(NUMBER),
+        Due::Number => Value::Int(NUMBER + i64::try_from(number).unwrap_or(1) - 1),
         Due::Truth => Value::Bool(true),
         Due::List => Value::list(Vec::new()),
         Due::Any => by_name(name, number),

@@ -1,56 +1,52 @@
 //! One try: the real engine in a simulated world, under one schedule, until nothing more happens.
 //!
-//! Owns the order of things: events come, nodes die and are followed by others, whoever sent an event that was not
-//! acknowledged sends it again, time passes when nothing else can. The invariant: the same schedule gives the same
-//! story.
+//! Owns the order of things: events come, whoever sent one that was not acknowledged sends it again, time passes
+//! when nothing else can. How nodes die and are followed is in `lives`, what people do in `people`, how ticks come in
+//! `ticks`. The invariant: the same schedule gives the same story.
 
-use std::path::Path;
+mod lives;
+mod people;
+mod seen;
+mod ticks;
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use semel_engine::flight::Memory;
 use semel_flow::Value;
+use semel_flow::model::Trigger;
 use semel_ledger::Millis;
-use semel_store::kv::KvFilter;
-use semel_store::run::{Run, RunFilter, RunId, RunState};
-use semel_store::{Clock, Location, Options, Store};
+use semel_store::run::RunId;
+use semel_store::{Location, Options, ReceiptFilter, Store};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
-use crate::conductor::{Conductor, Point, Signal};
-use crate::node::{Node, Refused, Stopwatch, deploy};
-use crate::schedule::{Delivery, Schedule, What};
+use crate::clock::Stopwatch;
+use crate::conductor::{Conductor, Signal};
+use crate::events::Arrival;
+use crate::fault::What;
+use crate::node::{Arrived, Life, Node, Refused, accept, deploy};
+use crate::schedule::{Delivery, Schedule};
 use crate::stage::Stage;
-use crate::world::{Line, World};
+use crate::world::World;
+use people::People;
+
+pub(crate) use seen::Seen;
 
 /// How often a sender sends what nobody acknowledged.
 const DELIVERIES: usize = 8;
 /// After everything that can happen now has happened.
 const MOMENT: Duration = Duration::from_millis(1);
+/// The longest wait for something that goes on by itself.
+const LONG_MOMENT: Duration = Duration::from_secs(1);
 /// How long a flow may go on by itself.
 const HORIZON: Millis = Millis::days(400);
 /// How many moments a try may take.
 const PATIENCE: usize = 20_000;
-/// The most runs that are looked at.
-const RUNS: usize = 1_000;
-
-/// What came of a try.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    /// How often each place was seen to do something.
-    pub(crate) counts: Vec<usize>,
-    /// Where the runs stand, without those of items.
-    pub(crate) states: Vec<(RunState, Box<str>)>,
-    /// What is kept under keys.
-    pub(crate) kept: Vec<(String, String)>,
-    /// A destination said no.
-    pub(crate) refused: bool,
-    /// A person is asked, about one of the runs or of their items.
-    pub(crate) asks: bool,
-    pub(crate) points: Vec<Point>,
-    pub(crate) fired: usize,
-    pub(crate) lines: Vec<Line>,
-    /// Something was still going on when nothing should.
-    pub(crate) stuck: bool,
-}
+/// When an event comes again that was done.
+const AGAIN: Millis = Millis::seconds(60);
+/// How long a sender may send again of which nobody knows.
+const SENDS_FOR: Millis = Millis::days(1);
 
 /// Why a try could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -70,100 +66,221 @@ pub enum SimError {
     /// There is no store.
     #[error("the simulation cannot begin: {0}")]
     Open(#[from] semel_store::OpenError),
+    /// The schedule never fires.
+    #[error("the schedule of this flow has no next tick")]
+    NoTick,
 }
 
-/// Tries one schedule. `directory` is for the flight recorder, and nobody else's meanwhile.
-pub(crate) fn try_it(
-    stage: &Arc<Stage>,
-    schedule: &Schedule,
-    directory: &Path,
-) -> Result<Seen, SimError> {
+/// Tries one schedule.
+pub(crate) fn try_it(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Seen, SimError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()?;
     runtime.block_on(async {
-        let mut sim = Sim::begin(stage, schedule, directory).await?;
-        sim.play(schedule.delivery).await?;
+        let mut sim = Sim::begin(stage, schedule).await?;
+        sim.play().await?;
         sim.end().await
     })
 }
 
 struct Sim<'a> {
     stage: &'a Arc<Stage>,
-    directory: &'a Path,
+    delivery: Delivery,
+    recorder: Arc<Memory>,
     root: Store,
     world: Arc<World>,
     conductor: Arc<Conductor>,
     life: u32,
     node: Node,
+    /// A second node that serves, too.
+    other: Option<Node>,
     /// Nodes that were taken for dead, with what lets them wake up.
     zombies: Vec<(Node, oneshot::Sender<()>)>,
     /// Those that woke up; what they still do is refused.
     woken: Vec<Node>,
+    /// Deliveries that nobody waits for.
+    meanwhile: JoinSet<()>,
+    people: People,
+    /// How often each event was sent.
+    sent: Vec<usize>,
+    stale: usize,
     refused: bool,
     stuck: bool,
+    /// The clock was set ahead.
+    jumped: bool,
+    /// How many runs the ticks that passed are to start.
+    ticks_due: usize,
+    /// An event came again, and nothing tells of it.
+    unrecorded: bool,
+    /// Runs that a person started anew.
+    reruns: Vec<RunId>,
 }
 
 impl<'a> Sim<'a> {
-    async fn begin(
-        stage: &'a Arc<Stage>,
-        schedule: &Schedule,
-        directory: &'a Path,
-    ) -> Result<Sim<'a>, SimError> {
-        let clock: Arc<dyn Clock> = Arc::new(Stopwatch::start());
+    async fn begin(stage: &'a Arc<Stage>, schedule: &Schedule) -> Result<Sim<'a>, SimError> {
+        let clock = Arc::new(Stopwatch::start());
         let options = Options {
-            clock: Some(Arc::clone(&clock)),
+            clock: Some(Arc::clone(&clock) as Arc<dyn semel_store::Clock>),
             ..Options::default()
         };
         let root = Store::open(&Location::Memory, options).await?;
         let conductor = Conductor::new(&schedule.faults);
         let world = Arc::new(World::new(Arc::clone(stage), Arc::clone(&conductor), clock));
         deploy(&root, stage).await?;
-        forget_flight(directory);
-        let node = Node::begin(&root, &world, stage, 1, Some(directory)).await?;
+        let recorder = Arc::new(Memory::default());
+        let life = Life {
+            number: 1,
+            recorder: Some(&recorder),
+            alone: true,
+        };
+        let node = Node::begin(&root, &world, stage, life).await?;
         conductor.begin();
+        let delivery = schedule.delivery;
+        let no = |it: &What| matches!(it, What::Refused | What::Down);
         Ok(Sim {
             stage,
-            directory,
+            delivery,
+            recorder,
             root,
             world,
             conductor,
             life: 1,
             node,
+            other: None,
             zombies: Vec::new(),
             woken: Vec::new(),
-            refused: schedule.faults.iter().any(|it| it.what == What::Refused),
+            meanwhile: JoinSet::new(),
+            people: People::default(),
+            sent: vec![0; stage.ordered.len().max(stage.events.len())],
+            stale: 0,
+            refused: schedule.faults.iter().any(|fault| no(&fault.what))
+                || matches!(delivery, Delivery::CalledLate | Delivery::YesLate),
             stuck: false,
+            jumped: false,
+            ticks_due: 1,
+            unrecorded: false,
+            reruns: Vec::new(),
         })
     }
 
-    async fn play(&mut self, delivery: Delivery) -> Result<(), SimError> {
-        for event in self.stage.events() {
+    async fn play(&mut self) -> Result<(), SimError> {
+        if let Some(clockwork) = &self.stage.clockwork {
+            self.ticks(clockwork).await?;
+        } else if self.delivery.is_ordered() {
+            self.in_order().await?;
+        } else {
+            self.events().await?;
+        }
+        match self.delivery {
+            Delivery::Rerun => self.rerun().await,
+            Delivery::Retried => {
+                self.retry().await?;
+                self.settle().await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn events(&mut self) -> Result<(), SimError> {
+        if self.delivery == Delivery::Nodes {
+            self.join_other().await?;
+        }
+        for at in 0..self.stage.events.len() {
             self.world.tell("the event comes");
-            self.deliver(event, delivery == Delivery::Together).await?;
+            self.deliver(at).await?;
         }
         self.settle().await?;
-        if delivery == Delivery::Again {
-            for event in self.stage.events() {
-                self.world.tell("the same event comes again");
-                self.deliver(event, false).await?;
-            }
+        let pause = match self.delivery {
+            Delivery::Again => AGAIN,
+            Delivery::Later => self.sends_for(),
+            _ => return Ok(()),
+        };
+        self.world.clock.pass(pause);
+        for at in 0..self.stage.events.len() {
+            self.world.tell("the same event comes again");
+            self.deliver(at).await?;
+        }
+        self.settle().await?;
+        self.is_on_record().await
+    }
+
+    /// What was sent again and started nothing is on record as that.
+    async fn is_on_record(&mut self) -> Result<(), SimError> {
+        self.node.engine.store().write_receipts().await?;
+        let filter = ReceiptFilter {
+            limit: 1,
+            ..ReceiptFilter::default()
+        };
+        let receipts = self.root.receipts(&filter).await?;
+        self.unrecorded = receipts.items.is_empty();
+        Ok(())
+    }
+
+    /// For how long its sender sends an event again; who remembers keys for less time says how long that is.
+    fn sends_for(&self) -> Millis {
+        let flow = self.stage.flow();
+        let known = flow.triggers.iter().find_map(|trigger| match trigger {
+            Trigger::Webhook(hook) => hook.verify.preset.it.retry_horizon(),
+            _ => None,
+        });
+        let remember = flow.remember.as_ref();
+        let said = remember.map_or(SENDS_FOR, |it| Millis(it.it.0.saturating_sub(AGAIN.0)));
+        known.unwrap_or(SENDS_FOR.min(said))
+    }
+
+    async fn in_order(&mut self) -> Result<(), SimError> {
+        let mut order: Vec<usize> = (0..self.stage.ordered.len()).collect();
+        if let Delivery::Swapped(one, other) = self.delivery {
+            let last = order.len().saturating_sub(1);
+            let at = |number: u8| usize::from(number.saturating_sub(1)).min(last);
+            order.swap(at(one), at(other));
+        }
+        for at in order {
+            self.world.tell(format!("event {} comes", at + 1));
+            self.deliver(at).await?;
             self.settle().await?;
+            self.world.clock.pass(AGAIN);
         }
         Ok(())
     }
 
+    /// The next delivery of an event.
+    fn arrival(&mut self, at: usize) -> Arrival {
+        let ordered = self.delivery.is_ordered();
+        let events: &[Value] = if ordered {
+            &self.stage.ordered
+        } else {
+            &self.stage.events
+        };
+        self.sent[at] += 1;
+        self.stage.sender.sends(&events[at], self.sent[at])
+    }
+
     /// Sends an event until it is acknowledged.
-    async fn deliver(&mut self, event: &Value, together: bool) -> Result<(), SimError> {
+    async fn deliver(&mut self, at: usize) -> Result<(), SimError> {
         for _ in 0..DELIVERIES {
             let (conductor, stage) = (Arc::clone(&self.conductor), Arc::clone(self.stage));
+            let arrivals = match self.delivery {
+                Delivery::Together | Delivery::Nodes => vec![self.arrival(at), self.arrival(at)],
+                _ => vec![self.arrival(at)],
+            };
+            let engines = self
+                .nodes()
+                .map(|node| node.engine.clone())
+                .collect::<Vec<_>>();
+            let taking = arrivals.into_iter().zip(engines.into_iter().cycle());
+            let taking = taking.map(|(it, engine)| accept(engine, Arc::clone(&stage), it));
+            let taking = taking.collect();
             let signal = tokio::select! {
                 biased;
                 signal = conductor.signal() => Some(signal),
-                taken = take(&self.node, &stage, event, together) => {
+                taken = all(taking) => {
                     match taken {
-                        Ok(()) => return Ok(()),
+                        Ok(stale) => {
+                            self.stale += stale;
+                            return Ok(());
+                        }
                         // It was killed meanwhile; who sent it does not know.
                         Err(Refused::Store(_)) => None,
                         Err(refused) => return Err(refused.into()),
@@ -179,167 +296,97 @@ impl<'a> Sim<'a> {
         Ok(())
     }
 
-    async fn obey(&mut self, signal: Signal) -> Result<(), SimError> {
-        match signal {
-            Signal::Crash { power } => {
-                self.world.tell(if power {
-                    "the power fails"
-                } else {
-                    "the process dies"
-                });
-                self.follow(power).await
-            }
-            Signal::Resend(go_on) => {
-                self.world.tell("the same event comes in the middle");
-                for event in self.stage.events() {
-                    Box::pin(self.deliver(event, false)).await?;
-                }
-                let _ = go_on.send(());
-                Ok(())
-            }
-            Signal::Overtaken(wake) => {
-                let next = self.successor(None).await?;
-                let old = std::mem::replace(&mut self.node, next);
-                self.zombies.push((old, wake));
-                Ok(())
-            }
-        }
-    }
-
-    /// Another process takes the place of one that died.
-    async fn follow(&mut self, power: bool) -> Result<(), SimError> {
-        self.node.kill();
-        // What was aborted is dropped before anybody else goes on.
-        tokio::time::sleep(MOMENT).await;
-        if power {
-            forget_flight(self.directory);
-        }
-        self.node = self.successor(Some(self.directory)).await?;
-        self.world.tell("another process begins");
-        Ok(())
-    }
-
-    /// A node that takes over; it may die while it begins.
-    async fn successor(&mut self, directory: Option<&Path>) -> Result<Node, SimError> {
-        loop {
-            let conductor = Arc::clone(&self.conductor);
-            let signal = tokio::select! {
-                biased;
-                signal = conductor.signal() => signal,
-                node = self.next_life(directory) => return node,
-            };
-            match signal {
-                Signal::Crash { power } => {
-                    self.world.tell("it dies while it begins");
-                    if power {
-                        forget_flight(self.directory);
-                    }
-                }
-                // Whoever sends the event meets nobody, and does so later.
-                Signal::Resend(go_on) | Signal::Overtaken(go_on) => {
-                    let _ = go_on.send(());
-                }
-            }
-        }
-    }
-
-    async fn next_life(&mut self, directory: Option<&Path>) -> Result<Node, SimError> {
-        self.life += 1;
-        let node = Node::begin(&self.root, &self.world, self.stage, self.life, directory);
-        Ok(node.await?)
-    }
-
     /// Lets everything happen that will.
     async fn settle(&mut self) -> Result<(), SimError> {
         let end = self.root.now().after(HORIZON);
-        let mut patience = PATIENCE;
+        let (mut patience, mut moment) = (PATIENCE, MOMENT);
         loop {
             let conductor = Arc::clone(&self.conductor);
             tokio::select! {
                 biased;
                 signal = conductor.signal() => {
                     self.obey(signal).await?;
+                    moment = MOMENT;
                     continue;
                 }
-                () = tokio::time::sleep(MOMENT) => {}
+                () = tokio::time::sleep(moment) => {}
             }
             patience -= 1;
             if patience == 0 {
                 self.stuck = true;
                 return Ok(());
             }
-            if self.node.engine.held() > 0 {
+            if self.held() > 0 {
+                moment = (moment * 2).min(LONG_MOMENT);
+                continue;
+            }
+            moment = MOMENT;
+            if self.people_answer().await? {
                 continue;
             }
             match self.root.next_wake().await? {
                 Some(at) if at < end => {
-                    let wait = at.since(self.root.now());
-                    tokio::time::advance(Duration::from_millis(wait.0)).await;
+                    self.world.clock.pass(at.since(self.root.now()));
+                    self.look();
                 }
-                _ if self.zombies.is_empty() => return Ok(()),
-                _ => self.wake_up(),
+                _ if !self.zombies.is_empty() => self.wake_up(),
+                _ if self.people_come_late().await? => {}
+                _ => return Ok(()),
             }
         }
     }
 
-    /// Nodes that were taken for dead go on where they were.
-    fn wake_up(&mut self) {
-        for (node, wake) in self.zombies.drain(..) {
-            let _ = wake.send(());
-            self.woken.push(node);
-        }
+    fn nodes(&self) -> impl Iterator<Item = &Node> {
+        std::iter::once(&self.node).chain(&self.other)
     }
 
-    /// The runs inside of one, or those that are in none.
-    async fn runs(&self, parent: Option<RunId>) -> Result<Vec<Run>, SimError> {
-        let filter = RunFilter {
-            parent,
-            limit: RUNS,
-            ..RunFilter::default()
-        };
-        Ok(self.root.runs(&filter).await?.items)
+    fn held(&self) -> usize {
+        self.nodes().map(|node| node.engine.held()).sum()
     }
 
-    async fn end(mut self) -> Result<Seen, SimError> {
-        let runs = self.runs(None).await?;
-        let mut asks = false;
-        let mut open = runs.clone();
-        while let Some(run) = open.pop() {
-            asks |= matches!(run.state, RunState::Parked | RunState::Unknown);
-            open.extend(self.runs(Some(run.id)).await?);
+    fn look(&self) {
+        self.nodes().for_each(|node| node.engine.look());
+    }
+
+    /// Asks something of the node, whatever happens to it meanwhile, until it is answered.
+    async fn insist<F>(&mut self, ask: impl Fn(semel_engine::Engine) -> F) -> Result<(), SimError>
+    where
+        F: Future<Output = Result<(), semel_store::StoreError>>,
+    {
+        for _ in 0..DELIVERIES {
+            let conductor = Arc::clone(&self.conductor);
+            let asking = ask(self.node.engine.clone());
+            let signal = tokio::select! {
+                biased;
+                signal = conductor.signal() => signal,
+                answered = asking => match answered {
+                    Ok(()) => return Ok(()),
+                    Err(_) => continue,
+                },
+            };
+            let asks_again = matches!(signal, Signal::Crash { .. });
+            Box::pin(self.obey(signal)).await?;
+            if asks_again {
+                self.world.tell("nobody answered: it is said again");
+            }
         }
-        let state = |run: Run| (run.state, run.why);
-        let filter = KvFilter {
-            limit: RUNS,
-            ..KvFilter::default()
-        };
-        let kept = self.root.kv_list(&filter).await?.items.into_iter();
-        let kept = kept.map(|it| (it.key.as_str().to_owned(), it.value.as_str().to_owned()));
-        self.node.kill();
-        self.woken.iter_mut().for_each(Node::kill);
-        Ok(Seen {
-            counts: self.world.counts(),
-            states: runs.into_iter().map(state).collect(),
-            kept: kept.collect(),
-            asks,
-            refused: self.refused,
-            points: self.conductor.points(),
-            fired: self.conductor.fired(),
-            lines: self.world.lines(),
-            stuck: self.stuck,
-        })
+        Ok(())
     }
 }
 
-async fn take(node: &Node, stage: &Stage, event: &Value, together: bool) -> Result<(), Refused> {
-    if !together {
-        return node.accept(stage, event).await;
+/// Waits for all; gives how many of them were stale.
+async fn all<F>(taking: Vec<F>) -> Result<usize, Refused>
+where
+    F: Future<Output = Result<Arrived, Refused>>,
+{
+    let mut taking = taking.into_iter();
+    let stale = |arrived: Arrived| usize::from(arrived == Arrived::Stale);
+    match (taking.next(), taking.next()) {
+        (Some(one), Some(other)) => {
+            let (one, other) = tokio::join!(one, other);
+            Ok(stale(one?) + stale(other?))
+        }
+        (Some(one), None) => one.await.map(stale),
+        _ => Ok(0),
     }
-    let (one, other) = tokio::join!(node.accept(stage, event), node.accept(stage, event));
-    one.and(other)
-}
-
-/// After a power cut the flight recorder is not believed.
-fn forget_flight(directory: &Path) {
-    let _ = std::fs::remove_file(directory.join(semel_engine::flight::FILE));
 }

@@ -3,21 +3,24 @@
 //! Owns finding every call to the world in the flow and what its answers must look like. The same for all
 //! schedules; nothing here changes while one runs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use semel_engine::flows::{Compiled, ReleaseError};
-use semel_engine::journal::Headers;
 use semel_engine::places;
 use semel_flow::check::{Due, Part, Read, reads, reads_of};
-use semel_flow::expr::Names;
-use semel_flow::model::{Act, Action, Block, Class, Kind, Step, Trigger};
+use semel_flow::model::{Act, Action, Block, Class, Kind, Schedule, Step, Trigger, Wait};
 use semel_flow::{Expr, Flow, Value};
-use semel_ledger::Time;
+use semel_ledger::Millis;
 use semel_store::run::ReleaseId;
 
+use crate::answers::given;
+use crate::events::{Sender, sibling};
 use crate::examples::{self, Event};
 use crate::shape::Shape;
+
+/// How long any destination over HTTP may take to show what it did, if the file says less.
+const READ_DELAY: Millis = Millis::seconds(1);
 
 /// Why a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +48,10 @@ pub(crate) struct Place {
     pub(crate) in_loop: bool,
     /// What is read of its answer.
     pub(crate) answer: Shape,
+    /// How long its destination takes to show what it did.
+    pub(crate) delay: Millis,
     /// What it answers, as far as the file says so.
-    given: Option<Value>,
+    pub(crate) given: Option<Value>,
 }
 
 impl Place {
@@ -56,22 +61,6 @@ impl Place {
             Role::Undo => format!("{} (undo)", self.step).into(),
             _ => Arc::clone(&self.step),
         }
-    }
-
-    /// The `number`th answer: as the file says, and made up where it does not.
-    pub(crate) fn answered(&self, number: usize) -> Value {
-        let made = self.answer.value("", number);
-        let Some(Value::Map(given)) = &self.given else {
-            return made;
-        };
-        let mut all = match made {
-            Value::Map(made) => (*made).clone(),
-            _ => BTreeMap::new(),
-        };
-        // What a later step reads of the result is made up as a body, whatever its kind calls it.
-        all.retain(|name, _| self.kind.answer_names().contains(&&**name));
-        all.extend((**given).clone());
-        Value::Map(Arc::new(all))
     }
 }
 
@@ -83,27 +72,41 @@ pub struct Stage {
     by_span: HashMap<(usize, usize), usize>,
     /// What starts it; each another unit of work.
     pub(crate) events: Vec<Value>,
-    /// The headers that come with each.
-    headers: Vec<Headers>,
+    /// What is told of one thing, in its order; empty if nobody can say.
+    pub(crate) ordered: Vec<Value>,
+    pub(crate) sender: Sender,
+    /// The clock alone starts it.
+    pub(crate) clockwork: Option<Clockwork>,
+    /// Somebody is to call back.
+    pub(crate) callbacks: bool,
+    /// What is posted to steps that wait for it.
+    pub(crate) bodies: HashMap<Arc<str>, Value>,
+    /// Somebody is asked for leave.
+    pub(crate) gates: bool,
+}
+
+/// When the clock starts it.
+#[derive(Clone, Debug)]
+pub(crate) struct Clockwork {
+    pub(crate) schedule: Schedule,
+    /// Its items are listed, and each is a unit of work.
+    pub(crate) lists: bool,
 }
 
 impl Stage {
-    /// Reads a flow; without events, those of the file are taken, or one is made up from what it reads.
+    /// Reads a flow, which these events start; without, the first that the file itself leads to.
     ///
     /// # Errors
     /// [`ReleaseError`] if the flow cannot be read.
-    pub fn new(source: &str, given: Vec<Value>) -> Result<Stage, ReleaseError> {
-        let mut stage = Stage::read(source)?;
-        let flow = stage.flow();
-        let events = match given.is_empty() {
-            true => examples::of_flow(flow),
-            false => {
-                let given = given.into_iter();
-                given.map(|event| examples::given(flow, "", event)).collect()
+    pub fn new(source: &str, events: Vec<Value>) -> Result<Stage, ReleaseError> {
+        Stage::read(source, |flow| {
+            if events.is_empty() {
+                examples::of_flow(flow).into_iter().take(1).collect()
+            } else {
+                let events = events.into_iter();
+                events.map(|it| examples::given(flow, "", it)).collect()
             }
-        };
-        stage.start_with(events);
-        Ok(stage)
+        })
     }
 
     /// Reads a flow, which one event starts.
@@ -111,16 +114,10 @@ impl Stage {
     /// # Errors
     /// [`ReleaseError`] if the flow cannot be read.
     pub fn on(source: &str, event: Event) -> Result<Stage, ReleaseError> {
-        let mut stage = Stage::read(source)?;
-        stage.start_with(vec![event]);
-        Ok(stage)
+        Stage::read(source, |_| vec![event])
     }
 
-    fn start_with(&mut self, events: Vec<Event>) {
-        (self.events, self.headers) = events.into_iter().map(|it| (it.event, it.headers)).unzip();
-    }
-
-    fn read(source: &str) -> Result<Stage, ReleaseError> {
+    fn read(source: &str, events: impl FnOnce(&Flow) -> Vec<Event>) -> Result<Stage, ReleaseError> {
         let id = ReleaseId(*blake3::hash(source.as_bytes()).as_bytes());
         let compiled = Compiled::read(id, source.into())?;
         let flow = &compiled.flow;
@@ -134,12 +131,32 @@ impl Stage {
         places.flow();
         let (spans, places): (Vec<_>, Vec<_>) = places.found.into_iter().unzip();
         let by_span = spans.into_iter().zip(0..).collect();
+        let events = events(flow);
+        let headers = events.first().map(|first| first.headers.clone());
+        let events: Vec<Value> = events.into_iter().map(|it| it.event).collect();
+        let clockwork = clockwork(flow);
+        let ordered = match events.as_slice() {
+            _ if clockwork.is_some() => Vec::new(),
+            [first] => {
+                sibling(flow, &all, first).map_or_else(Vec::new, |it| vec![first.clone(), it])
+            }
+            several => several.to_vec(),
+        };
+        let has = |wanted: fn(&Action) -> bool| {
+            let mut all = steps(flow).into_iter();
+            all.any(|step| wanted(&step.action))
+        };
         Ok(Stage {
-            compiled: Arc::new(compiled),
             places,
             by_span,
-            events: Vec::new(),
-            headers: Vec::new(),
+            events,
+            ordered,
+            sender: Sender::of(headers.unwrap_or_default(), &all),
+            clockwork,
+            bodies: bodies(flow, &all),
+            callbacks: has(|action| matches!(action, Action::Wait(Wait::Callback(_)))),
+            gates: has(|action| matches!(action, Action::Approve(_))),
+            compiled: Arc::new(compiled),
         })
     }
 
@@ -155,16 +172,63 @@ impl Stage {
         &self.events
     }
 
-    /// The headers that come with one of its events.
-    pub(crate) fn headers(&self, event: &Value) -> Headers {
-        let mut all = self.events.iter().zip(&self.headers);
-        let found = all.find(|(known, _)| *known == event);
-        found.map_or_else(Headers::new, |(_, headers)| headers.clone())
-    }
-
     pub(crate) fn place(&self, act: &Act) -> Option<usize> {
         self.by_span.get(&(act.span.start, act.span.end)).copied()
     }
+}
+
+/// Every step of a flow.
+pub(crate) fn steps(flow: &Flow) -> Vec<&Step> {
+    let mut open: Vec<&Step> = flow.steps.iter().chain(&flow.on_failure).collect();
+    let mut all = Vec::new();
+    while let Some(step) = open.pop() {
+        open.extend(places::inner(step).flatten());
+        all.push(step);
+    }
+    all
+}
+
+/// What is read of what callbacks post.
+fn bodies(flow: &Flow, reads: &[Read]) -> HashMap<Arc<str>, Value> {
+    let waits = |step: &&Step| matches!(step.action, Action::Wait(Wait::Callback(_)));
+    let body = |step: &Step| {
+        let mut shape = Shape::Map(std::collections::BTreeMap::new());
+        for rest in results(reads, &step.id.it).filter(|(rest, _)| !rest.is_empty()) {
+            shape.add(rest.0, rest.1);
+        }
+        (places::name(step), shape.value("", 1))
+    };
+    steps(flow).into_iter().filter(waits).map(body).collect()
+}
+
+/// What is read of a step's result: the way from there, and what is due.
+fn results<'r>(reads: &'r [Read], step: &str) -> impl Iterator<Item = (&'r [Part], &'r Due)> {
+    let of_steps = reads.iter().filter(|read| &*read.root == "steps");
+    of_steps.filter_map(move |read| match read.path.as_slice() {
+        [Part::Member(id), Part::Member(name), rest @ ..]
+            if **id == *step && &**name == "result" =>
+        {
+            Some((rest, &read.due))
+        }
+        _ => None,
+    })
+}
+
+/// What starts a flow that nothing else starts.
+fn clockwork(flow: &Flow) -> Option<Clockwork> {
+    let mut found = flow.triggers.iter().map(|trigger| match trigger {
+        Trigger::Schedule(schedule) => Some(Clockwork {
+            schedule: schedule.clone(),
+            lists: false,
+        }),
+        Trigger::Sync(sync) => Some(Clockwork {
+            schedule: sync.schedule.clone(),
+            lists: true,
+        }),
+        Trigger::Webhook(_) | Trigger::Event { .. } => None,
+    });
+    let first = found.next()??;
+    found.all(|it| it.is_some()).then_some(first)
 }
 
 /// The step of that name in a report.
@@ -185,7 +249,8 @@ impl Finder<'_> {
         for trigger in &self.flow.triggers {
             if let Trigger::Sync(sync) = trigger {
                 let exprs = [Some(&sync.items), sync.cursor.as_ref(), sync.more.as_ref()];
-                let answer = self.answer(&exprs);
+                let mut answer = self.answer(&exprs);
+                self.items(&mut answer, &sync.items);
                 self.put("fetch", Role::Fetch, &sync.fetch.act, Class::Read, answer);
             }
         }
@@ -236,7 +301,7 @@ impl Finder<'_> {
 
     /// What these expressions read of an answer.
     fn answer(&self, exprs: &[Option<&Expr>]) -> Shape {
-        let mut shape = Shape::Map(BTreeMap::new());
+        let mut shape = Shape::Map(std::collections::BTreeMap::new());
         for expr in exprs.iter().flatten() {
             for read in reads_of(self.flow, expr, Due::Any) {
                 let mut path = vec![Part::Member(read.root)];
@@ -253,18 +318,45 @@ impl Finder<'_> {
             return self.answer(&[result]);
         }
         let body: Part = Part::Member("body".into());
-        let mut shape = Shape::Map(BTreeMap::new());
-        for read in self.reads.iter().filter(|read| &*read.root == "steps") {
-            if let [Part::Member(id), Part::Member(name), rest @ ..] = read.path.as_slice()
-                && **id == *step.id.it
-                && &**name == "result"
-            {
-                let mut path = vec![body.clone()];
-                path.extend(rest.iter().cloned());
-                shape.add(&path, &read.due);
-            }
+        let mut shape = Shape::Map(std::collections::BTreeMap::new());
+        for (rest, due) in results(self.reads, &step.id.it) {
+            let mut path = vec![body.clone()];
+            path.extend(rest.iter().cloned());
+            shape.add(&path, due);
         }
         shape
+    }
+
+    /// How long a destination takes to show what it did: as long as the file allows for, and not at once over HTTP.
+    fn delay(&self, step: &str, kind: Kind) -> Millis {
+        let settle =
+            places::find(self.flow, step).and_then(|step| match (&step.lookup, &step.action) {
+                (Some(lookup), _) => Some(lookup.settle),
+                (None, Action::Ensure(ensure)) => Some(ensure.settle),
+                (None, _) => None,
+            });
+        let least = if kind == Kind::Http {
+            READ_DELAY
+        } else {
+            Millis(0)
+        };
+        settle.unwrap_or(least).max(least)
+    }
+
+    /// An item of a fetched list is the event of its run.
+    fn items(&self, answer: &mut Shape, items: &Expr) {
+        let Some(list) = reads_of(self.flow, items, Due::List).into_iter().next() else {
+            return;
+        };
+        let mut item = vec![Part::Member(list.root)];
+        item.extend(list.path);
+        item.push(Part::Item);
+        let named = |read: &&Read| matches!(&*read.root, "event" | "item");
+        for read in self.reads.iter().filter(named) {
+            let mut path = item.clone();
+            path.extend(read.path.iter().cloned());
+            answer.add(&path, &read.due);
+        }
     }
 
     fn put(&mut self, step: &str, role: Role, act: &Act, class: Class, answer: Shape) {
@@ -272,47 +364,19 @@ impl Finder<'_> {
         if act.kind == Kind::Kv {
             return;
         }
-        // What is found out about a step is known from what it did; only what it does itself is given.
+        // What is found out about a step follows from what it did; only its own answer is given.
         let own = matches!(role, Role::Main | Role::Update);
-        let given = self.flow.examples.answer(step).filter(|_| own);
+        let answers = self.flow.examples.answer(step).filter(|_| own);
         let place = Place {
-            given: given.map(|given| whole(act, given)),
+            given: answers.map(|answer| given(act, answer)),
             step: step.into(),
             role,
             class,
             kind: act.kind,
             in_loop: self.loops > 0,
             answer,
+            delay: self.delay(step, act.kind),
         };
         self.found.push(((act.span.start, act.span.end), place));
-    }
-}
-
-/// Of a list that is fetched page by page, all that the one page of the example has.
-fn whole(act: &Act, given: &Value) -> Value {
-    let items = act.exprs.get("paging.items");
-    let items = items.and_then(|items| items.eval(&Answered(given)).ok());
-    let (Some(items), Value::Map(given)) = (items, given) else {
-        return given.clone();
-    };
-    let mut names = (**given).clone();
-    names.insert("body".into(), items);
-    Value::Map(Arc::new(names))
-}
-
-/// What expressions over an answer see.
-struct Answered<'a>(&'a Value);
-
-impl Names for Answered<'_> {
-    fn get(&self, name: &str) -> Option<Value> {
-        self.0.get(name).cloned()
-    }
-
-    fn now(&self) -> Time {
-        Time(0)
-    }
-
-    fn random(&self) -> [u8; 16] {
-        [0; 16]
     }
 }

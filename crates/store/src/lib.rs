@@ -22,6 +22,7 @@ pub mod lock;
 pub mod memory;
 pub mod node;
 pub mod open;
+pub mod planted;
 pub mod postgres;
 pub mod query;
 pub mod receipt;

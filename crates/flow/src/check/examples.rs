@@ -164,9 +164,9 @@ fn misnamed(act: &Act, answer: &Spanned<Value>) -> Option<Diagnostic> {
     let found = Diagnostic::error(C006, answer.span, title, label);
     Some(match nearest(wrong, known.iter().copied()) {
         Some(near) => found.help(format!("did you mean `{near}`?")),
-        None if known.contains(&"body") => {
-            found.help(format!("what was sent back is the body: body: {{{wrong}: …}}"))
-        }
+        None if known.contains(&"body") => found.help(format!(
+            "what was sent back is the body: body: {{{wrong}: …}}"
+        )),
         None => found,
     })
 }

@@ -33,7 +33,10 @@ fn trigger(trigger: &Trigger) -> String {
             };
             let filter = hook.filter.as_ref();
             let filter = filter.map_or_else(String::new, |it| format!(", if `{}`", it.source));
-            format!("A request to {}{signed} starts a run{filter}.", hook.path.it)
+            format!(
+                "A request to {}{signed} starts a run{filter}.",
+                hook.path.it
+            )
         }
         Trigger::Schedule(schedule) => format!("The clock starts a run: {}.", timing(schedule)),
         Trigger::Sync(sync) => format!(
@@ -46,7 +49,10 @@ fn trigger(trigger: &Trigger) -> String {
         Trigger::Event { name, filter } => {
             let filter = filter.as_ref();
             let filter = filter.map_or_else(String::new, |it| format!(", if `{}`", it.source));
-            format!("The event {} of another flow starts a run{filter}.", name.it)
+            format!(
+                "The event {} of another flow starts a run{filter}.",
+                name.it
+            )
         }
     }
 }
@@ -85,7 +91,9 @@ fn identity(flow: &Flow) -> String {
         Some(remember) => format!(" within {}", remember.it),
         None => String::new(),
     };
-    format!("{by} are the same work: what comes again{within}, or after a crash, starts nothing new.")
+    format!(
+        "{by} are the same work: what comes again{within}, or after a crash, starts nothing new."
+    )
 }
 
 fn overlap(flow: &Flow) -> Option<String> {

@@ -41,8 +41,12 @@ pub(super) fn dies(step: &Step, run: &str) -> String {
 fn waiting(wait: &Wait) -> &'static str {
     match wait {
         Wait::For(_) | Wait::Until(_) => "The time is written down: it goes on when that has come.",
-        Wait::Callback(_) => "The address stays the same, and the first call to it counts, whenever it comes.",
-        Wait::ForEvent(_) => "What is waited for is written down: an event that comes meanwhile is found.",
+        Wait::Callback(_) => {
+            "The address stays the same, and the first call to it counts, whenever it comes."
+        }
+        Wait::ForEvent(_) => {
+            "What is waited for is written down: an event that comes meanwhile is found."
+        }
     }
 }
 
@@ -53,8 +57,10 @@ fn acting(step: &Step, act: &Act, run: &str) -> String {
         Class::Set => "It is done again: a repeat leaves things as they are.".to_owned(),
         Class::Keyed | Class::Guarded => {
             let key = written::step_key(step, run);
-            let unsent = "Before anything has left, it is simply done later.";
-            format!("{unsent} After that: {} Its key is `{key}`.", unknown(step, act))
+            format!(
+                "It may have happened: {} Its key is `{key}`.",
+                unknown(step, act)
+            )
         }
     }
 }
@@ -99,8 +105,11 @@ fn keyed(act: &Act) -> String {
             "it is sent again with the same `{header}`, and the destination drops the repeat for {window}; later than that a person is asked."
         ),
         (Kind::Sql, None) => {
-            "the receipt that was written in the same transaction tells whether it happened.".to_owned()
+            "the receipt that was written in the same transaction tells whether it happened."
+                .to_owned()
         }
-        (_, None) => "it is sent again with the same key, and the destination drops the repeat.".to_owned(),
+        (_, None) => {
+            "it is sent again with the same key, and the destination drops the repeat.".to_owned()
+        }
     }
 }

@@ -37,13 +37,19 @@ fn action(step: &Step) -> String {
             format!("Works out {}.", names.join(", "))
         }
         Action::Switch { cases, otherwise } => {
-            let cases: Vec<_> = cases.iter().map(|it| format!("`{}`", it.when.source)).collect();
+            let cases: Vec<_> = cases
+                .iter()
+                .map(|it| format!("`{}`", it.when.source))
+                .collect();
             let otherwise = if otherwise.is_empty() {
                 "; if none, nothing is done"
             } else {
                 "; if none, what stands under `else`"
             };
-            format!("Does the steps of the first that is true: {}{otherwise}.", cases.join(", "))
+            format!(
+                "Does the steps of the first that is true: {}{otherwise}.",
+                cases.join(", ")
+            )
         }
         Action::ForEach(each) => format!(
             "Does its steps for each {} in `{}`, {} at a time. Items with the same key `{}` are the same work.",

@@ -7,10 +7,14 @@ use super::explain;
 fn told(source: &str) -> String {
     let flow = crate::read(source).flow.expect("a flow");
     let said = explain(&flow);
-    let mut out = said.begins.join("\n");
+    let mut out = [said.begins, said.meanwhile].concat().join("\n");
     for step in &said.steps {
         let pad = "  ".repeat(step.depth);
-        let _ = write!(out, "\n\n{pad}{}: {}\n{pad}  dies: {}", step.step, step.does, step.dies);
+        let _ = write!(
+            out,
+            "\n\n{pad}{}: {}\n{pad}  dies: {}",
+            step.step, step.does, step.dies
+        );
         for (name, more) in [("fails", &step.fails), ("undo", &step.undo)] {
             if let Some(more) = more {
                 let _ = write!(out, "\n{pad}  {name}: {more}");
@@ -50,8 +54,14 @@ fn what_the_file_says_about_the_unknown_is_what_is_told() {
         ("", "a person decides"),
         ("    on_unknown: retry\n", "it may happen twice"),
         ("    on_unknown: skip\n", "it is taken as done"),
-        ("    retry: {max: 1}\n", "It is tried once; then the run fails."),
-        ("    retry: {max: 3, backoff: 5s, then: ask}\n", "up to 3 times, 5s apart"),
+        (
+            "    retry: {max: 1}\n",
+            "is tried once; then the run fails.",
+        ),
+        (
+            "    retry: {max: 3, backoff: 5s, then: ask}\n",
+            "up to 3 times, 5s apart",
+        ),
         ("    effect: set\n", "a repeat leaves things as they are"),
     ] {
         let said = step(more);

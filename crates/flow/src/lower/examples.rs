@@ -24,8 +24,12 @@ impl Lower {
             return Examples::default();
         };
         Examples {
-            events: inner.slot("events").map_or(Vec::new(), |it| self.events(it)),
-            answers: inner.slot("answers").map_or(Vec::new(), |it| self.answers(it)),
+            events: inner
+                .slot("events")
+                .map_or(Vec::new(), |it| self.events(it)),
+            answers: inner
+                .slot("answers")
+                .map_or(Vec::new(), |it| self.answers(it)),
         }
     }
 
@@ -119,8 +123,9 @@ impl Lower {
             Kind::Null => Value::Null,
             Kind::Bool(it) => Value::Bool(*it),
             // In JSON spelling already.
-            Kind::Number(text) => Canonical::read(text.as_bytes())
-                .map_or(Value::Null, |number| Value::of(&number)),
+            Kind::Number(text) => {
+                Canonical::read(text.as_bytes()).map_or(Value::Null, |number| Value::of(&number))
+            }
             Kind::Text(text) => {
                 self.as_written(&spanned(text, node));
                 Value::text(text)

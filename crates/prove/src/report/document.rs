@@ -14,7 +14,7 @@ impl Report {
             json!({"step": **step, "family": family.name(), "verdict": verdict.name(), "tries": tries})
         });
         let findings = self.found();
-        let findings = findings.iter().map(|found| self.finding(found));
+        let findings = findings.iter().map(finding);
         let unreached = self.unreached();
         json!({
             "ok": self.holds(),
@@ -24,27 +24,28 @@ impl Report {
             "findings": findings.collect::<Vec<_>>(),
             "unreached": unreached.iter().map(|step| &**step).collect::<Vec<_>>(),
             "schedules": self.schedules(),
+            "left_out": self.left_out(),
             "faults": self.fired(),
             "crashes": self.crashes(),
             "seconds": self.took.as_secs_f64(),
         })
     }
+}
 
-    fn finding(&self, found: &Found<'_>) -> Value {
-        let finding = found.finding;
-        let story = finding.story.iter();
-        let story = story.map(|line| json!({"at_ms": line.at, "what": line.what}));
-        json!({
-            "step": *finding.step,
-            "family": found.family.name(),
-            "verdict": finding.verdict.name(),
-            "event": found.event.name,
-            "schedule": finding.schedule.to_string(),
-            "story": story.collect::<Vec<_>>(),
-            "ended": finding.ended,
-            "advice": self.advice(found),
-        })
-    }
+fn finding(found: &Found<'_>) -> Value {
+    let finding = found.finding;
+    let story = finding.story.iter();
+    let story = story.map(|line| json!({"at_ms": line.at, "what": line.what}));
+    json!({
+        "step": *finding.step,
+        "family": found.family.name(),
+        "verdict": finding.verdict.name(),
+        "event": found.event.name,
+        "schedule": finding.schedule.to_string(),
+        "story": story.collect::<Vec<_>>(),
+        "ended": finding.ended,
+        "advice": finding.help,
+    })
 }
 
 fn event(tried: &Tried) -> Value {

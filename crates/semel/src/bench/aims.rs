@@ -37,7 +37,10 @@ pub(super) fn aims(report: &Report) -> Vec<Aim> {
     }));
     aims.extend(report.proved.iter().map(|proved| {
         let wanted = if proved.depth == 1 { 3.0 } else { 60.0 };
-        let name = format!("every schedule of a five-step flow at depth {}, seconds", proved.depth);
+        let name = format!(
+            "every schedule of a five-step flow at depth {}, seconds",
+            proved.depth
+        );
         Aim::at_most(name, wanted, proved.seconds)
     }));
     if let (Some(small), Some(large)) = (report.growth.first(), report.growth.last())

@@ -41,7 +41,7 @@ const FILES: [(&str, &str, &str); 5] = [
     (
         "semel.toml",
         include_str!("init/semel.toml"),
-        "settings, all of them as comments",
+        "settings, with comments",
     ),
     (
         ".github/workflows/flows.yml",
@@ -68,7 +68,10 @@ impl Init {
             .collect();
         if !there.is_empty() {
             let folder = shown(&self.folder.to_string_lossy()).into_owned();
-            let message = format!("{folder} has {} already; nothing was written", there.join(", "));
+            let message = format!(
+                "{folder} has {} already; nothing was written",
+                there.join(", ")
+            );
             let fix = "name another folder: semel init DIR";
             return Err(Failure::usage(message).fix(fix).into());
         }

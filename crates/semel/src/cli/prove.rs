@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use semel_flow::render::summary;
@@ -83,41 +84,49 @@ EXAMPLE
   semel prove flows/order.yaml --replay once,power-done@4";
 
 /// What goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Faults {
-    /// Everything
     All,
-    /// The same event comes again: at once, in the middle, or when all is done
-    Twice,
-    /// The process is killed
-    Crash,
-    /// The machine loses its power
-    Power,
-    /// Answers are lost, or say 500 although it happened
-    Lost,
-    /// A node is taken for dead, is not, and wakes up later
-    Late,
-    /// A destination says no
-    Refused,
+    One(Family),
+}
+
+impl ValueEnum for Faults {
+    fn value_variants<'a>() -> &'a [Faults] {
+        const VARIANTS: [Faults; Family::ALL.len() + 1] = {
+            let mut all = [Faults::All; Family::ALL.len() + 1];
+            let mut at = 0;
+            while at < Family::ALL.len() {
+                all[at + 1] = Faults::One(Family::ALL[at]);
+                at += 1;
+            }
+            all
+        };
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            Faults::All => PossibleValue::new("all").help("Everything that fits the flow"),
+            Faults::One(family) => PossibleValue::new(family.name()).help(family.about()),
+        })
+    }
 }
 
 impl Faults {
     fn families(self) -> Vec<Family> {
         match self {
             Faults::All => Family::ALL.to_vec(),
-            Faults::Twice => vec![Family::Twice],
-            Faults::Crash => vec![Family::Crash],
-            Faults::Power => vec![Family::Power],
-            Faults::Lost => vec![Family::Lost],
-            Faults::Late => vec![Family::Late],
-            Faults::Refused => vec![Family::Refused],
+            Faults::One(family) => vec![family],
         }
     }
 }
 
 /// What became of one file.
 enum Became {
-    Proved { file: PathBuf, report: Report },
+    Proved {
+        file: PathBuf,
+        report: Report,
+    },
     /// The checker's word goes first: what it refuses is not tried.
     Refused(FlowFile),
 }
@@ -195,7 +204,8 @@ impl Prove {
     /// What starts the flow: what was asked for, else what the file leads to.
     fn events(&self, flow: &Flow, file: &FlowFile) -> anyhow::Result<Vec<Event>> {
         if !self.event.is_empty() {
-            let read = |path: &PathBuf| Ok(examples::given(flow, &path.to_string_lossy(), read(path)?));
+            let read =
+                |path: &PathBuf| Ok(examples::given(flow, &path.to_string_lossy(), read(path)?));
             return self.event.iter().map(read).collect();
         }
         let all = examples::of_flow(flow);
@@ -235,6 +245,7 @@ impl Prove {
                 report,
                 file,
                 replay: self.replay.as_ref(),
+                seed: self.seed,
             }
             .print(),
             Became::Refused(file) => refuse(file),

@@ -99,12 +99,28 @@ fn every_example_is_tried_and_answers_are_those_of_the_file() {
     assert!(text.contains("events: small, large & rare"), "{text}");
     // Only the large one gets there, and only with the answer of the file.
     assert!(text.contains("tell    guarded       asks"), "{text}");
-    let small = ["prove", "order.yaml", "--faults", "lost", "--example", "small", "--json"];
+    let small = [
+        "prove",
+        "order.yaml",
+        "--faults",
+        "lost",
+        "--example",
+        "small",
+        "--json",
+    ];
     let document = home.json(&small);
-    assert_eq!(document["unreached"], serde_json::json!(["tell"]), "{document}");
+    assert_eq!(
+        document["unreached"],
+        serde_json::json!(["tell"]),
+        "{document}"
+    );
     assert_eq!(document["events"][0]["from"], "example");
     let other = home.run(&["prove", "order.yaml", "--example", "huge"]);
-    ends(&other, 2, &["has no example \"huge\"", "it has small, large & rare"]);
+    ends(
+        &other,
+        2,
+        &["has no example \"huge\"", "it has small, large & rare"],
+    );
 }
 
 /// The story of a duplicate, on a page and for a CI server.
@@ -113,9 +129,21 @@ fn a_report_is_a_page_and_test_cases() {
     let home = Home::new();
     home.file("order.yaml", LARGE.replace("RULE", "retry"));
     home.file("bad.yaml", "name: bad\non: manual\nsteps: []\n");
-    let args = ["prove", "order.yaml", "bad.yaml", "--faults", "lost", "--html", "out.html"];
+    let args = [
+        "prove",
+        "order.yaml",
+        "bad.yaml",
+        "--faults",
+        "lost",
+        "--html",
+        "out.html",
+    ];
     let output = home.run(&[&args[..], &["--junit", "out.xml"]].concat());
-    ends(&output, 1, &["wrote out.html", "wrote out.xml", "nothing was tried"]);
+    ends(
+        &output,
+        1,
+        &["wrote out.html", "wrote out.xml", "nothing was tried"],
+    );
     let page = std::fs::read_to_string(home.path("out.html")).expect("a page");
     for part in [
         "<td class=\"cell bad\"",
@@ -152,7 +180,11 @@ fn a_flow_of_a_known_sender_gets_an_event_like_its() {
     let event = &document["events"][0]["event"];
     assert_eq!(event["type"], "invoice.paid", "{event}");
     assert_eq!(event["data"]["object"]["object"], "invoice", "{event}");
-    for (member, start) in [("id", "evt_"), ("/data/object/id", "in_"), ("/data/object/customer", "cus_")] {
+    for (member, start) in [
+        ("id", "evt_"),
+        ("/data/object/id", "in_"),
+        ("/data/object/customer", "cus_"),
+    ] {
         let found = event.get(member).or(event.pointer(member));
         let text = found.and_then(|it| it.as_str()).unwrap_or_default();
         assert!(text.starts_with(start), "{member}: {event}");

@@ -61,13 +61,25 @@ fn examples_that_do_not_fit_are_explained() {
     let other = "{name: one, event: {order: {id: o-1, cents: 12}}, headers: {x-kind: draft}}";
     let flows = [
         ("filtered", event("{order: {id: o-1, cents: 0}}"), "C020?"),
-        ("other-header", with(&format!("  events: [{other}]\n")), "C020?"),
+        (
+            "other-header",
+            with(&format!("  events: [{other}]\n")),
+            "C020?",
+        ),
         ("no-key", event("{order: {cents: 12}}"), "C021"),
         ("wrong-key", event("{order: {id: [1], cents: 12}}"), "C021"),
-        ("unknown-step", answer("invioce: {body: {id: in_1}}"), "C002"),
+        (
+            "unknown-step",
+            answer("invioce: {body: {id: in_1}}"),
+            "C002",
+        ),
         ("no-answer", answer("later: {body: {id: in_1}}"), "C022"),
         ("no-name", answer("invoice: {id: in_1}"), "C006"),
-        ("refused", answer("invoice: {status: 402, body: {id: in_1}}"), "C022"),
+        (
+            "refused",
+            answer("invoice: {status: 402, body: {id: in_1}}"),
+            "C022",
+        ),
         ("unread", answer("invoice: {body: {number: 7}}"), "C022"),
     ];
     for (name, source, expected) in flows {

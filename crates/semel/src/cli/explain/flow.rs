@@ -16,7 +16,9 @@ const WIDTH: usize = 100;
 /// Whether a file is meant, and not a code.
 pub(super) fn is_meant(name: &str) -> bool {
     let path = Path::new(name);
-    let yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
+    let yaml = path
+        .extension()
+        .is_some_and(|it| it == "yaml" || it == "yml");
     yaml || name.contains(['/', '\\']) || path.is_file()
 }
 
@@ -26,7 +28,9 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<u8> {
         return Err(Failure::usage(message).into());
     }
     let files = flows::read(&[PathBuf::from(name)])?;
-    let file = files.first().ok_or_else(|| Failure::usage("no file was read"))?;
+    let file = files
+        .first()
+        .ok_or_else(|| Failure::usage("no file was read"))?;
     let fix = format!("semel check {}", shown(name));
     let Some(flow) = &file.flow else {
         let message = format!("{} cannot be read as a flow", file.name());
@@ -43,6 +47,7 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<u8> {
             "file": file.path,
             "description": flow.description,
             "begins": said.begins,
+            "meanwhile": said.meanwhile,
             "steps": steps,
             "ends": said.ends,
         }))?;
@@ -56,6 +61,8 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<u8> {
     }
     print_line("");
     said.begins.iter().for_each(|line| wrapped(0, line));
+    print_line("");
+    said.meanwhile.iter().for_each(|line| wrapped(0, line));
     let mut failing = false;
     for step in &said.steps {
         print_line("");
@@ -92,7 +99,10 @@ fn print_step(paint: Paint, step: &Explained) {
     let class = paint.on(tone_of(class), class);
     print_line(&format!("{:indent$}{id}  {class}", ""));
     wrapped(indent + 2, &step.does);
-    wrapped(indent + 2, &format!("If it dies here: {}", lowered(&step.dies)));
+    wrapped(
+        indent + 2,
+        &format!("If it dies here: {}", lowered(&step.dies)),
+    );
     if let Some(fails) = &step.fails {
         wrapped(indent + 2, &format!("If it fails: {}", lowered(fails)));
     }
@@ -108,12 +118,33 @@ fn lowered(sentence: &str) -> String {
     format!("{}{}", first.unwrap_or_default(), signs.as_str())
 }
 
+/// The words of a text; what stands between backticks or in `${{ }}` is one.
+fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let (mut start, mut code, mut braces) = (0, false, 0_usize);
+    for (at, sign) in text.char_indices() {
+        match sign {
+            '`' => code = !code,
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            ' ' if !code && braces == 0 => {
+                words.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    words.push(&text[start..]);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 /// Prints prose in lines that can be read; further lines are set in.
 fn wrapped(indent: usize, text: &str) {
     let text = shown(text);
     let mut line = String::new();
     let mut hang = 0;
-    for word in text.split_whitespace() {
+    for word in words(&text) {
         let longer = indent + hang + line.chars().count() + 1 + word.chars().count();
         if !line.is_empty() && longer > WIDTH {
             print_line(&format!("{:1$}{line}", "", indent + hang));

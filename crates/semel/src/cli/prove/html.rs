@@ -6,7 +6,7 @@ use std::path::Path;
 use semel_flow::graph::{self, escaped};
 use semel_prove::Verdict;
 use semel_prove::examples::From;
-use semel_prove::report::{Found, Report, Tried, moment};
+use semel_prove::report::{Found, Report, Story, Tried};
 
 use super::{Became, show};
 use crate::term::Tone;
@@ -93,8 +93,8 @@ impl Page<'_> {
         self.counts(out);
         self.matrix(out);
         self.legend(out);
-        for found in report.found() {
-            self.story(out, &found);
+        for story in report.stories() {
+            self.story(out, &story);
         }
         self.events(out);
         self.picture(out);
@@ -111,12 +111,16 @@ impl Page<'_> {
             (report.tried().len(), "events"),
         ];
         for (count, what) in counts {
-            let what = if count == 1 { what.trim_end_matches('s') } else { what };
+            let what = if count == 1 {
+                what.trim_end_matches('s')
+            } else {
+                what
+            };
             let _ = write!(out, "<div><dd>{count}</dd><dt>{what}</dt></div>");
         }
         let _ = writeln!(
             out,
-            "<div><dd>{:.1} s</dd><dt>took it</dt></div></dl>",
+            "<div><dt>in</dt><dd>{:.1} s</dd></div></dl>",
             report.took.as_secs_f64()
         );
     }
@@ -125,7 +129,8 @@ impl Page<'_> {
         let (cells, families) = (self.report.cells(), self.report.families());
         out.push_str("<div class=\"wide\"><table class=\"matrix\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\">class</th>");
         for family in &families {
-            let _ = write!(out, "<th scope=\"col\">{}</th>", family.name());
+            let (name, about) = (family.name(), family.about());
+            let _ = write!(out, "<th scope=\"col\" title=\"{about}\">{name}</th>");
         }
         out.push_str("</tr></thead>\n<tbody>\n");
         let found = self.report.found();
@@ -133,7 +138,7 @@ impl Page<'_> {
             let (name, of) = (escaped(&step), of.name());
             let _ = write!(
                 out,
-                "<tr><th scope=\"row\">{name}</th><td class=\"of\"><span class=\"chip {of}\">{of}</span></td>"
+                "<tr><th scope=\"row\">{name}</th><td class=\"of\"><span class=\"chip\">{of}</span></td>"
             );
             for family in &families {
                 let Some((verdict, tries)) = cells.get(&(step.clone(), *family)) else {
@@ -142,9 +147,11 @@ impl Page<'_> {
                 };
                 let is_it = |it: &Found<'_>| it.finding.step == step && it.family == *family;
                 let word = verdict.word();
-                let word = match found.iter().position(is_it) {
-                    Some(_) => format!("<a href=\"#{}\">{word}</a>", self.anchor(&step, family.name())),
-                    None => word,
+                let word = if found.iter().any(is_it) {
+                    let story = self.anchor(&step, family.name());
+                    format!("<a href=\"#{story}\">{word}</a>")
+                } else {
+                    word
                 };
                 let _ = write!(
                     out,
@@ -180,45 +187,60 @@ impl Page<'_> {
         out.push_str("</ul>\n");
     }
 
-    fn story(&self, out: &mut String, found: &Found<'_>) {
-        let finding = found.finding;
+    /// The shortest story is told; what leads to the same can be opened.
+    fn story(&self, out: &mut String, story: &Story<'_>) {
+        let finding = story.told.finding;
         let _ = write!(
             out,
-            "<article id=\"{}\">\n<h2><b>{}</b> {} <small>{}{}</small></h2>\n<ol>\n",
-            self.anchor(&finding.step, found.family.name()),
-            escaped(&finding.step),
-            found.said(),
-            found.family.name(),
-            match self.report.tried().len() {
-                1 => String::new(),
-                _ => format!(", with {}", escaped(&found.event.name)),
-            }
+            "<article id=\"{}\">\n<h2>{}</h2>\n",
+            self.anchor(&finding.step, story.told.family.name()),
+            self.title(&story.told)
         );
-        for line in &finding.story {
+        self.course(out, &story.told);
+        let _ = writeln!(out, "<p class=\"help\">{}</p>", prose(&finding.help));
+        for also in &story.also {
             let _ = writeln!(
                 out,
-                "<li><time>{}</time><span>{}</span></li>",
-                moment(line.at),
-                escaped(&line.what)
+                "<details id=\"{}\"><summary>{}</summary>",
+                self.anchor(&also.finding.step, also.family.name()),
+                self.title(also)
             );
+            self.course(out, also);
+            out.push_str("</details>\n");
         }
-        for ended in &finding.ended {
-            let ended = escaped(ended);
-            let _ = writeln!(out, "<li class=\"end\"><time>in the end</time><span>the run is {ended}</span></li>");
+        out.push_str("</article>\n");
+    }
+
+    fn title(&self, found: &Found<'_>) -> String {
+        let with = match self.report.tried().len() {
+            1 => String::new(),
+            _ => format!(", with {}", escaped(&found.event.name)),
+        };
+        let (step, said) = (escaped(&found.finding.step), found.said());
+        let (family, about) = (found.family.name(), found.family.about());
+        format!("<b>{step}</b> {said} <small>{family}: {about}{with}</small>")
+    }
+
+    /// What went on, line by line.
+    fn course(&self, out: &mut String, found: &Found<'_>) {
+        let finding = found.finding;
+        out.push_str("<ol>\n");
+        for line in found.course() {
+            let class = if line.is_seen { " class=\"seen\"" } else { "" };
+            let (at, what) = (line.at, escaped(&line.what));
+            let _ = writeln!(out, "<li{class}><time>{at}</time><span>{what}</span></li>");
         }
         let again = show::again(self.file, found.event, &finding.schedule);
-        let _ = write!(
-            out,
-            "</ol>\n<p class=\"help\">{}</p>\n<pre>{}</pre>\n</article>\n",
-            prose(self.report.advice(found)),
-            escaped(&again)
-        );
+        let _ = writeln!(out, "</ol>\n<pre>{}</pre>", escaped(&again));
     }
 
     fn events(&self, out: &mut String) {
         for step in self.report.unreached() {
             let step = escaped(&step);
-            let _ = writeln!(out, "<p class=\"note\"><b>{step}</b>: no event leads there. Give one that does under <code>examples</code>.</p>");
+            let _ = writeln!(
+                out,
+                "<p class=\"note\"><b>{step}</b>: no event leads there. Give one that does under <code>examples</code>.</p>"
+            );
         }
         out.push_str("<h2>Tried with</h2>\n");
         for Tried { event, proof, .. } in self.report.tried() {
@@ -245,7 +267,15 @@ impl Page<'_> {
         let mut data = String::new();
         for byte in graph::svg(flow).bytes() {
             match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'/' | b':' | b'=' => {
+                b'a'..=b'z'
+                | b'A'..=b'Z'
+                | b'0'..=b'9'
+                | b'-'
+                | b'.'
+                | b'_'
+                | b'/'
+                | b':'
+                | b'=' => {
                     data.push(char::from(byte));
                 }
                 other => {

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 
 use semel_flow::graph::escaped;
-use semel_prove::report::{Found, Report, moment};
+use semel_prove::report::{Found, Report};
 use semel_prove::{Family, Verdict};
 
 use super::{Became, show};
 
 pub(super) fn suites(all: &[Became]) -> String {
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"semel prove\">\n");
+    let mut out = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"semel prove\">\n",
+    );
     for became in all {
         match became {
             Became::Proved { file, report } => suite(&mut out, &file.to_string_lossy(), report),
@@ -45,8 +47,14 @@ fn suite(out: &mut String, file: &str, report: &Report) {
             };
             let is_it = |it: &&Found<'_>| it.finding.step == *step && it.family == *family;
             let story = found.iter().find(is_it);
-            let told = story.map(|it| told(report, &file, it));
-            case(out, &format!("{flow}.{}", escaped(step)), *family, (*verdict, *tries), told);
+            let told = story.map(|it| told(&file, it));
+            case(
+                out,
+                &format!("{flow}.{}", escaped(step)),
+                *family,
+                (*verdict, *tries),
+                told,
+            );
         }
     }
     out.push_str("  </testsuite>\n");
@@ -83,15 +91,13 @@ fn case(
 }
 
 /// The story as text.
-fn told(report: &Report, file: &str, found: &Found<'_>) -> String {
+fn told(file: &str, found: &Found<'_>) -> String {
     let finding = found.finding;
-    let mut lines = Vec::new();
-    for line in &finding.story {
-        lines.push(format!("{:>10}  {}", moment(line.at), line.what));
-    }
-    let ended = finding.ended.iter();
-    lines.extend(ended.map(|ended| format!("in the end  the run is {ended}")));
-    lines.push(format!("help: {}", report.advice(found)));
+    let course = found.course();
+    let mut lines: Vec<_> = course
+        .map(|it| format!("{:>10}  {}", it.at, it.what))
+        .collect();
+    lines.push(format!("help: {}", finding.help));
     lines.push(show::again(file.as_ref(), found.event, &finding.schedule));
     let lines: Vec<_> = lines.iter().map(|line| escaped(line)).collect();
     lines.join("\n")

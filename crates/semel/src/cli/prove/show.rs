@@ -3,19 +3,24 @@
 use std::path::Path;
 
 use semel_prove::examples::{Event, From};
-use semel_prove::report::{Found, Report, moment};
-use semel_prove::{Schedule, Verdict};
+use semel_prove::report::{Report, Story};
+use semel_prove::{Family, Schedule, Verdict};
 
 use crate::term::{Paint, Tone, print_line, shown};
 
-/// How wide a column of the matrix is.
-const COLUMN: usize = 9;
+/// How wide the column of classes is.
+const CLASS: usize = 9;
+/// The least width of a column of the matrix.
+const COLUMN: usize = 8;
+/// The widest line of the matrix; what does not fit stands below.
+const LINE: usize = 120;
 
 /// A report with what was asked for.
 pub(super) struct Told<'a> {
     pub(super) report: &'a Report,
     pub(super) file: &'a Path,
     pub(super) replay: Option<&'a Schedule>,
+    pub(super) seed: u64,
 }
 
 /// What a verdict means, and so its colour.
@@ -23,8 +28,8 @@ pub(super) fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Unreached | Verdict::Failed => Tone::Dim,
         Verdict::Once => Tone::Good,
-        Verdict::Skipped | Verdict::Parked => Tone::Doubt,
-        Verdict::Missing | Verdict::Twice(_) => Tone::Bad,
+        Verdict::Parked => Tone::Doubt,
+        Verdict::Skipped | Verdict::Missing | Verdict::Twice(_) => Tone::Bad,
     }
 }
 
@@ -55,8 +60,8 @@ impl Told<'_> {
         print_line(&paint.on(Tone::Strong, &title));
         self.events(paint);
         self.matrix(paint);
-        for found in self.report.found() {
-            self.story(paint, &found);
+        for story in self.report.stories() {
+            self.story(paint, &story);
         }
         for step in self.report.unreached() {
             print_line(&format!(
@@ -82,50 +87,72 @@ impl Told<'_> {
     }
 
     fn matrix(&self, paint: Paint) {
-        let (steps, cells) = (self.report.steps(), self.report.cells());
-        let families = self.report.families();
+        let steps = self.report.steps();
         let width = steps.iter().map(|(step, _)| step.chars().count()).max();
         let width = width.unwrap_or(0).max(4) + 2;
-        let heads: String = families
-            .iter()
-            .map(|family| format!("{:>COLUMN$}", family.name().to_uppercase()))
-            .collect();
-        let head = format!("{:<width$}{:<COLUMN$}{heads}", "STEP", "CLASS");
+        let mut families = self.report.families();
         print_line("");
+        while !families.is_empty() {
+            let mut room = LINE.saturating_sub(width + CLASS);
+            let fits = families.iter().take_while(|family| {
+                let fits = room >= column(**family);
+                room = room.saturating_sub(column(**family));
+                fits
+            });
+            let rest = families.split_off(fits.count().max(1));
+            self.block(paint, width, &families);
+            families = rest;
+            print_line("");
+        }
+    }
+
+    /// As many columns as fit a line.
+    fn block(&self, paint: Paint, width: usize, families: &[Family]) {
+        let cells = self.report.cells();
+        let heads = families.iter();
+        let heads: String = heads
+            .map(|it| format!("{:>1$}", it.name().to_uppercase(), column(*it)))
+            .collect();
+        let head = format!("{:<width$}{:<CLASS$}{heads}", "STEP", "CLASS");
         print_line(&paint.on(Tone::Dim, head.trim_end()));
-        for (step, class) in &steps {
-            let mut line = format!("{:<width$}{:<COLUMN$}", shown(step), class.name());
-            for family in &families {
+        for (step, class) in self.report.steps() {
+            let mut line = format!("{:<width$}{:<CLASS$}", shown(&step), class.name());
+            for family in families {
                 let cell = cells.get(&(step.clone(), *family));
                 let (word, tone) = cell.map_or((String::new(), Tone::Dim), |(verdict, _)| {
                     (verdict.word(), tone(*verdict))
                 });
-                line += &" ".repeat(COLUMN.saturating_sub(word.chars().count()));
+                line += &" ".repeat(column(*family).saturating_sub(word.chars().count()));
                 line += &paint.on(tone, &word);
             }
-            print_line(&line);
+            print_line(line.trim_end());
         }
-        print_line("");
     }
 
-    fn story(&self, paint: Paint, found: &Found<'_>) {
-        let finding = found.finding;
+    fn story(&self, paint: Paint, story: &Story<'_>) {
+        let (found, finding) = (&story.told, story.told.finding);
         let step = shown(&finding.step);
         let mut title = format!("{step} {} ({})", found.said(), found.family.name());
         if self.report.tried().len() > 1 {
             title += &format!(" with {}", shown(&found.event.name));
         }
         print_line(&paint.on(Tone::Bad, &title));
-        for line in &finding.story {
-            print_line(&format!("  {:>10}  {}", moment(line.at), shown(&line.what)));
+        for line in found.course() {
+            let what = shown(&line.what).into_owned();
+            let what = match line.is_seen {
+                true => paint.on(Tone::Strong, &what),
+                false => what,
+            };
+            print_line(&format!("  {:>10}  {what}", line.at));
         }
-        for ended in &finding.ended {
-            let ended = shown(ended);
-            print_line(&format!("  {:>10}  the run is {ended}", "in the end"));
-        }
-        print_line(&format!("  = help: {}", self.report.advice(found)));
+        print_line(&format!("  = help: {}", shown(&finding.help)));
         let again = again(self.file, found.event, &finding.schedule);
         print_line(&paint.on(Tone::Dim, &format!("  {again}")));
+        for also in &story.also {
+            let (family, schedule) = (also.family.name(), &also.finding.schedule);
+            let line = format!("  also {}: {family}, --replay {schedule}", also.said());
+            print_line(&paint.on(Tone::Dim, &line));
+        }
         print_line("");
     }
 
@@ -146,7 +173,16 @@ impl Told<'_> {
             report.fired(),
             report.crashes()
         );
+        if report.left_out() > 0 {
+            let (left, seed) = (report.left_out(), self.seed);
+            say!("semel: {left} more were not tried: --limit; these were chosen by --seed {seed}");
+        }
     }
+}
+
+/// How wide the column of a family is.
+fn column(family: Family) -> usize {
+    COLUMN.max(family.name().len() + 2)
 }
 
 /// The whole in one sentence.
@@ -161,6 +197,9 @@ pub(super) fn verdict(report: &Report) -> (Tone, &'static str) {
     } else if twice {
         (Tone::Bad, "the world would have seen something twice")
     } else {
-        (Tone::Bad, "something would not have been done, and nobody asked")
+        (
+            Tone::Bad,
+            "something would not have been done, and nobody asked",
+        )
     }
 }

@@ -1,24 +1,9 @@
-//! What to change in the file when something did not come through, and what things are called.
+//! What things are called in a report.
 
-use semel_flow::model::{Class, OnUnknown, Step};
+use std::borrow::Cow;
 
-use super::{Found, Report};
+use super::Found;
 use crate::judge::Verdict;
-use crate::stage;
-
-impl Report {
-    /// What to change in the file.
-    #[must_use]
-    pub fn advice(&self, found: &Found<'_>) -> &'static str {
-        let Some(step) = stage::step(self.flow(), &found.finding.step) else {
-            return "the same event must give the same key: see what `key` is made of";
-        };
-        match found.finding.verdict {
-            Verdict::Twice(_) => twice(step),
-            _ => "this is an error of Semel, not of the flow: please report it with the file",
-        }
-    }
-}
 
 impl Found<'_> {
     /// What came of it, in words: `seen 2 times`.
@@ -26,8 +11,46 @@ impl Found<'_> {
     pub fn said(&self) -> String {
         match self.finding.verdict {
             Verdict::Twice(more) => format!("seen {} times", more + 1),
+            Verdict::Skipped => "taken as done, and was not".to_owned(),
             _ => "not seen, and nobody is asked".to_owned(),
         }
+    }
+}
+
+/// A line of a story, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told<'r> {
+    /// When: `8 ms`, `2 h`, `in the end`.
+    pub at: String,
+    /// What.
+    pub what: Cow<'r, str>,
+    /// It is what the world saw of the step that the story is about.
+    pub is_seen: bool,
+}
+
+impl<'r> Found<'r> {
+    /// What went on, line by line, and where the runs stood in the end.
+    pub fn course(&self) -> impl Iterator<Item = Told<'r>> {
+        let finding = self.finding;
+        let own = format!("{}: happens", finding.step.trim_end_matches(" (undo)"));
+        let lines = finding.story.iter().map(move |line| Told {
+            at: moment(line.at),
+            what: Cow::Borrowed(line.what.as_str()),
+            is_seen: line.what.starts_with(&own),
+        });
+        let ended = finding.ended.iter().map(|ended| {
+            // A run that is done says so twice.
+            let ended = match ended.split_once(": ") {
+                Some((state, why)) if state == why => state,
+                _ => ended,
+            };
+            Told {
+                at: "in the end".to_owned(),
+                what: Cow::Owned(format!("the run is {ended}")),
+                is_seen: false,
+            }
+        });
+        lines.chain(ended)
     }
 }
 
@@ -76,29 +99,12 @@ impl Verdict {
 }
 
 /// When something happened, from the beginning of a story.
-#[must_use]
-pub fn moment(millis: i64) -> String {
+fn moment(millis: i64) -> String {
     let seconds = millis / 1000;
     match seconds {
         0 => format!("{millis} ms"),
         1..=119 => format!("{seconds} s"),
         120..=7199 => format!("{} min", seconds / 60),
         _ => format!("{} h", seconds / 3600),
-    }
-}
-
-fn twice(step: &Step) -> &'static str {
-    let retries = step
-        .on_unknown
-        .as_ref()
-        .is_some_and(|rule| rule.it == OnUnknown::Retry);
-    match (step.class(), retries) {
-        (Class::Guarded, true) => {
-            "`on_unknown: retry` repeats what may have happened: write `ask`, or say how to find out with `lookup`, or let the destination dedupe with `idempotency`"
-        }
-        (Class::Keyed, _) => {
-            "the destination has forgotten the key by then: a longer `idempotency.window` if it has one, or `retry.within` that ends before it"
-        }
-        _ => "its key is not the same for the same work: write one that comes from the event alone",
     }
 }
