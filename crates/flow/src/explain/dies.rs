@@ -57,10 +57,8 @@ fn acting(step: &Step, act: &Act, run: &str) -> String {
         Class::Set => "It is done again: a repeat leaves things as they are.".to_owned(),
         Class::Keyed | Class::Guarded => {
             let key = written::step_key(step, run);
-            format!(
-                "It may have happened: {} Its key is `{key}`.",
-                unknown(step, act)
-            )
+            let unknown = capital(&unknown(step, act));
+            format!("It may have happened. {unknown} Its key is `{key}`.")
         }
     }
 }
@@ -112,4 +110,11 @@ fn keyed(act: &Act) -> String {
             "it is sent again with the same key, and the destination drops the repeat.".to_owned()
         }
     }
+}
+
+/// The sentence with its first letter large.
+fn capital(sentence: &str) -> String {
+    let mut signs = sentence.chars();
+    let first = signs.next().map(|c| c.to_uppercase().to_string());
+    format!("{}{}", first.unwrap_or_default(), signs.as_str())
 }
