@@ -10,6 +10,7 @@ mod bench;
 mod check;
 mod completions;
 mod config;
+mod demo;
 mod deploy;
 mod diff;
 mod doctor;
@@ -34,6 +35,7 @@ mod runs;
 mod schema;
 mod secrets;
 mod serve;
+mod shadow;
 mod steps;
 mod tokens;
 mod trigger;
@@ -61,6 +63,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 bus
 
 EXAMPLE
   semel init
+  semel demo
   semel serve --flows flows --watch
   semel check flows/order.yaml
   semel inbox ls
@@ -95,6 +98,7 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Demo(demo::Demo),
     Check(check::Check),
     Prove(prove::Prove),
     Graph(graph::Graph),
@@ -106,6 +110,7 @@ pub(crate) enum Verb {
     Trigger(trigger::Trigger),
     Runs(runs::Runs),
     Rerun(rerun::Rerun),
+    Shadow(shadow::Shadow),
     Inbox(inbox::Inbox),
     Receipt(receipt::Receipt),
     Serve(serve::Serve),
@@ -195,6 +200,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         json,
     };
     match verb {
+        Verb::Demo(verb) => verb.run(&context).await,
         Verb::Check(verb) => verb.run(&context).await,
         Verb::Prove(verb) => verb.run(&context),
         Verb::Graph(verb) => verb.run(&context),
@@ -206,6 +212,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Trigger(verb) => verb.run(&context).await,
         Verb::Runs(verb) => verb.run(&context).await,
         Verb::Rerun(verb) => verb.run(&context).await,
+        Verb::Shadow(verb) => verb.run(&context).await,
         Verb::Inbox(verb) => verb.run(&context).await,
         Verb::Receipt(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,
