@@ -146,21 +146,24 @@ fn meanwhile(flow: &Flow) -> Vec<String> {
 fn ends(flow: &Flow) -> Vec<String> {
     let rows = table(flow);
     let mut ends = Vec::new();
-    let named = |wanted: &dyn Fn(&str, Class) -> bool| {
-        let rows = rows.iter().filter(|row| wanted(&row.on_unknown, row.class));
+    // What a model says twice is seen by nobody.
+    let named = |rule: &str| {
+        let rows = rows.iter().filter(|row| {
+            row.class == Class::Guarded && row.kind != "ai" && row.on_unknown == rule
+        });
         let names: Vec<_> = rows.map(|row| row.step.as_str()).collect();
         names.join(", ")
     };
     if flow.steps.iter().any(has_undo) {
         ends.push("When the run fails, what was done and has an `undo` is taken back, the last thing first.".to_owned());
     }
-    let asks = named(&|rule, class| class == Class::Guarded && rule == "a person is asked");
+    let asks = named("a person is asked");
     if !asks.is_empty() {
         ends.push(format!(
             "A person is asked only where nobody else can know whether it happened: {asks}."
         ));
     }
-    let blind = named(&|rule, class| class == Class::Guarded && rule == "it is done again");
+    let blind = named("it is done again");
     if !blind.is_empty() {
         ends.push(format!("These may happen twice: {blind}."));
     }

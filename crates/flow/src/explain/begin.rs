@@ -40,9 +40,9 @@ fn trigger(trigger: &Trigger) -> String {
         }
         Trigger::Schedule(schedule) => format!("The clock starts a run: {}.", timing(schedule)),
         Trigger::Sync(sync) => format!(
-            "The clock fetches a list: {}, with {}. Each item of `{}` that is not known yet starts a run; `{}` tells them apart.",
-            timing(&sync.schedule),
+            "The clock fetches a list with {}: {}. Each item of `{}` that is not known yet starts a run; `{}` tells them apart.",
             does::call(&sync.fetch.act),
+            timing(&sync.schedule),
             sync.items.source,
             template(&sync.key)
         ),
@@ -83,17 +83,27 @@ fn timing(schedule: &Schedule) -> String {
 
 /// What makes two events the same work.
 fn identity(flow: &Flow) -> String {
-    let by = match &flow.key {
-        Some(key) => format!("Events with the same key `{}`", template(key)),
-        None => "Events with the same id of their sender".to_owned(),
-    };
     let within = match &flow.remember {
         Some(remember) => format!(" within {}", remember.it),
         None => String::new(),
     };
-    format!(
-        "{by} are the same work: what comes again{within}, or after a crash, starts nothing new."
-    )
+    let listed = |trigger: &Trigger| matches!(trigger, Trigger::Sync(_));
+    match &flow.key {
+        Some(key) => format!(
+            "Whatever has the same key `{}` is the same work: what comes again{within}, or after a crash, starts nothing new.",
+            template(key)
+        ),
+        None if flow.triggers.is_empty() => {
+            "Every start is a run of its own, unless whoever starts it gives the same key."
+                .to_owned()
+        }
+        None if flow.triggers.iter().all(listed) => {
+            format!("An item that is listed again{within} starts nothing new.")
+        }
+        None => format!(
+            "Events that their sender calls the same are the same work: what comes again{within}, or after a crash, starts nothing new."
+        ),
+    }
 }
 
 fn overlap(flow: &Flow) -> Option<String> {

@@ -94,7 +94,7 @@ fn unknown(step: &Step, act: &Act) -> String {
 }
 
 fn asks() -> String {
-    "nobody can know whether it happened, so it is not repeated: the run waits, and a person decides.".to_owned()
+    "nobody can know, so it is not repeated: the run waits, and a person decides.".to_owned()
 }
 
 fn keyed(act: &Act) -> String {
