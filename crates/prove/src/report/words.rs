@@ -87,7 +87,7 @@ impl Verdict {
     #[must_use]
     pub fn meaning(self) -> &'static str {
         match self {
-            Verdict::Unreached => "no event leads there",
+            Verdict::Unreached => "nothing led there",
             Verdict::Once => "seen as often as when nothing goes wrong",
             Verdict::Skipped => "taken as done, as the file says, and it was not",
             Verdict::Failed => "a destination said no: not done, and nobody needs to be asked",
