@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_engine::places;
-use semel_flow::model::{Class, OnUnknown};
+use semel_flow::model::{Class, Kind, OnUnknown};
 
 use crate::advice;
 use crate::schedule::{Delivery, Family, Schedule};
 use crate::sim::Seen;
-use crate::stage::{Role, Stage};
+use crate::stage::{Place, Role, Stage};
 use crate::world::Line;
 
 /// How a step came through.
@@ -127,7 +127,7 @@ impl<'a> Judge<'a> {
             proof.steps.push((KEPT.into(), Class::Keyed));
         }
         for (at, place) in stage.places.iter().enumerate() {
-            if is_judged(place.role, place.class) {
+            if is_judged(place) {
                 let in_case = place.role == Role::Undo
                     || places::is_in(&stage.flow().on_failure, &place.step);
                 if base.plain.counts[at] == 0 && !in_case {
@@ -194,7 +194,7 @@ impl<'a> Judge<'a> {
             all.push(((KEPT.into(), family), kept(base, seen)));
         }
         for (at, place) in self.stage.places.iter().enumerate() {
-            if is_judged(place.role, place.class) {
+            if is_judged(place) {
                 all.push(((place.name(), family), self.verdict(at, base, seen)));
             } else if family == Family::Order && place.class == Class::Set {
                 let stands = |it: &Seen| {
@@ -295,7 +295,7 @@ impl<'a> Judge<'a> {
             due * seen.ticks
         };
         if saw > most {
-            return Verdict::Twice(saw - most);
+            return Verdict::Twice(saw.div_ceil(most.max(1)) - usize::from(most > 0));
         }
         let echoes = seen.echoes[at].saturating_sub(base.echoes[at]);
         if echoes > 0 {
@@ -342,17 +342,22 @@ fn kept(base: &Seen, seen: &Seen) -> Verdict {
 
 /// One event starts one run.
 fn runs(base: &Seen, seen: &Seen) -> Verdict {
-    let (due, saw) = (base.states.len(), seen.states.len() + seen.stale - base.stale.min(seen.stale));
+    let late = seen.stale.saturating_sub(base.stale);
+    let (due, saw) = (base.states.len(), seen.states.len() + late);
     if saw > due * seen.ticks {
         Verdict::Twice(saw - due * seen.ticks)
-    } else if saw < due * seen.ticks.min(1) || seen.unrecorded {
-        Verdict::Missing
-    } else {
+    } else if saw >= due * seen.ticks.min(1) && !seen.unrecorded {
         Verdict::Once
+    } else if seen.refused {
+        // The list could not be fetched.
+        Verdict::Failed
+    } else {
+        Verdict::Missing
     }
 }
 
-/// Whether a repeat of it would be seen.
-fn is_judged(role: Role, class: Class) -> bool {
-    role == Role::Undo || (role == Role::Main && class.has_effect())
+/// Whether a repeat of it would be seen; nobody sees a second answer of a model.
+fn is_judged(place: &Place) -> bool {
+    let acts = place.role == Role::Main && place.class.has_effect();
+    place.role == Role::Undo || (acts && place.kind != Kind::Ai)
 }

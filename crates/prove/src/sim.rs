@@ -264,24 +264,26 @@ impl<'a> Sim<'a> {
             let engines = self.nodes().map(|node| node.engine.clone()).collect::<Vec<_>>();
             let taking = arrivals.into_iter().zip(engines.into_iter().cycle());
             let taking = taking.map(|(it, engine)| accept(engine, Arc::clone(&stage), it));
-            let taking = taking.collect();
-            let signal = tokio::select! {
-                biased;
-                signal = conductor.signal() => Some(signal),
-                taken = all(taking) => {
-                    match taken {
+            let mut taking = Box::pin(all(taking.collect()));
+            loop {
+                let signal = tokio::select! {
+                    biased;
+                    taken = &mut taking => match taken {
                         Ok(stale) => {
                             self.stale += stale;
                             return Ok(());
                         }
                         // It was killed meanwhile; who sent it does not know.
-                        Err(Refused::Store(_)) => None,
+                        Err(Refused::Store(_)) => break,
                         Err(refused) => return Err(refused.into()),
-                    }
-                }
-            };
-            if let Some(signal) = signal {
+                    },
+                    signal = conductor.signal() => signal,
+                };
+                let is_over = matches!(signal, Signal::Crash { .. });
                 Box::pin(self.obey(signal)).await?;
+                if is_over {
+                    break;
+                }
             }
             self.world
                 .tell("nobody acknowledged the event: it is sent again");
@@ -348,20 +350,23 @@ impl<'a> Sim<'a> {
     {
         for _ in 0..DELIVERIES {
             let conductor = Arc::clone(&self.conductor);
-            let asking = ask(self.node.engine.clone());
-            let signal = tokio::select! {
-                biased;
-                signal = conductor.signal() => signal,
-                answered = asking => match answered {
-                    Ok(()) => return Ok(()),
-                    Err(_) => continue,
-                },
-            };
-            let asks_again = matches!(signal, Signal::Crash { .. });
-            Box::pin(self.obey(signal)).await?;
-            if asks_again {
-                self.world.tell("nobody answered: it is said again");
+            let mut asking = Box::pin(ask(self.node.engine.clone()));
+            loop {
+                let signal = tokio::select! {
+                    biased;
+                    answered = &mut asking => match answered {
+                        Ok(()) => return Ok(()),
+                        Err(_) => break,
+                    },
+                    signal = conductor.signal() => signal,
+                };
+                let is_over = matches!(signal, Signal::Crash { .. });
+                Box::pin(self.obey(signal)).await?;
+                if is_over {
+                    break;
+                }
             }
+            self.world.tell("nobody answered: it is said again");
         }
         Ok(())
     }
