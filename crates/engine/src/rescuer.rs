@@ -31,7 +31,10 @@ impl Engine {
     pub async fn recover(&self, alone: bool) -> Result<(), StoreError> {
         let inner = &self.inner;
         let Settings {
-            directory, recorder, acts, ..
+            directory,
+            recorder,
+            acts,
+            ..
         } = &inner.settings;
         let boot = recorder.is_none().then(boot).flatten();
         let remains = match (recorder, directory, boot) {

@@ -333,6 +333,9 @@ pub fn question(
         .transpose()?;
     let more = [("step", step_name(step, effect.as_ref()))];
     let input = render(act, &names.with(&more))?;
+    // A question that fails is an attempt of its step, or there would be no end to asking.
+    let known = names.state.steps.get(&places::name(step));
+    let attempt = known.map_or(0, |known| known.attempts) + 1;
     // What is asked about has a name, also where only a question is asked.
     let task = Task {
         act: Arc::clone(act),
@@ -340,7 +343,7 @@ pub fn question(
         class: Class::Read,
         key: effect.as_ref().map(|effect| effect.key.clone()),
         scope: effect.map(|effect| effect.scope),
-        attempt: 1,
+        attempt,
         timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),
     };
     Ok(Call {

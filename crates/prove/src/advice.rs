@@ -19,7 +19,8 @@ pub(crate) fn help(stage: &Stage, found: &Finding, base: &Seen, seen: &Seen) -> 
         return of_runs(flow, found);
     }
     let Some(step) = step(flow, &found.step) else {
-        return "what is kept must not depend on how often or in which order it is asked for".to_owned();
+        return "what is kept must not depend on how often or in which order it is asked for"
+            .to_owned();
     };
     match found.verdict {
         Verdict::Twice(_) if !seen.unasked.is_empty() => {
@@ -39,20 +40,25 @@ pub(crate) fn help(stage: &Stage, found: &Finding, base: &Seen, seen: &Seen) -> 
 /// A second run for one event.
 fn of_runs(flow: &Flow, found: &Finding) -> String {
     if !matches!(found.verdict, Verdict::Twice(_)) {
-        return "this is an error of Semel, not of the flow: please report it with the file".to_owned();
+        return "this is an error of Semel, not of the flow: please report it with the file"
+            .to_owned();
     }
     if found.schedule.delivery == Delivery::Later
         && let Some(remember) = &flow.remember
     {
         let remember = remember.it;
-        return format!("`remember: {remember}` forgets the key before the sender gives up: write a longer one");
+        return format!(
+            "`remember: {remember}` forgets the key before the sender gives up: write a longer one"
+        );
     }
     let listed = flow.triggers.iter().find_map(|trigger| match trigger {
         Trigger::Sync(sync) => Some(sync.key.span),
         _ => None,
     });
     let span = flow.key.as_ref().map(|key| key.span);
-    let advice = listed.or(span).and_then(|span| said_of_key(flow, |at| span.start <= at && at <= span.end));
+    let advice = listed
+        .or(span)
+        .and_then(|span| said_of_key(flow, |at| span.start <= at && at <= span.end));
     advice.unwrap_or_else(|| {
         "the same event must give the same key: make `key` of what its sender repeats".to_owned()
     })
@@ -62,16 +68,20 @@ fn of_runs(flow: &Flow, found: &Finding) -> String {
 fn said_of_key(flow: &Flow, within: impl Fn(usize) -> bool) -> Option<String> {
     let of_key = |it: &Diagnostic| it.code.starts_with('K') && within(it.at.start);
     let found = check(flow).into_iter().find(of_key)?;
-    let help = found.help.first().map_or(String::new(), |help| format!(": {help}"));
+    let help = found
+        .help
+        .first()
+        .map_or(String::new(), |help| format!(": {help}"));
     Some(format!("{} ({}){help}", found.title, found.code))
 }
 
 /// Two steps that send the same.
 fn echoed(stage: &Stage, base: &Seen, seen: &Seen, found: &Finding) -> Option<String> {
     let more = |at: usize| seen.echoes[at] > base.echoes[at];
-    let own = stage.places.iter().enumerate().find(|(at, place)| {
-        place.role == Role::Main && *place.step == *found.step && more(*at)
-    });
+    let own =
+        stage.places.iter().enumerate().find(|(at, place)| {
+            place.role == Role::Main && *place.step == *found.step && more(*at)
+        });
     own.map(|_| {
         format!("`{}` sends word for word what another step has sent: give both the same `scope` and `key`, so that the ledger knows them as one", found.step)
     })
@@ -84,8 +94,11 @@ fn looked_up(found: &Finding) -> Option<String> {
         Some(why)
     })?;
     Some(match told.strip_prefix("was never told ") {
-        Some(value) => format!("the destination is asked for {value}, which it was never told: send it along, such as `${{{{ step.key }}}}`, or ask by something that is in the request"),
-        None => "the destination is asked before it shows what it did: write a longer `settle`".to_owned(),
+        Some(value) => format!(
+            "the destination is asked for {value}, which it was never told: send it along, such as `${{{{ step.key }}}}`, or ask by something that is in the request"
+        ),
+        None => "the destination is asked before it shows what it did: write a longer `settle`"
+            .to_owned(),
     })
 }
 

@@ -1,16 +1,62 @@
 //! What destinations answer: whatever later steps read, in the form of their kind.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_flow::Value;
-use semel_flow::model::Kind;
+use semel_flow::expr::Names;
+use semel_flow::model::{Act, Kind};
+use semel_ledger::Time;
 
 use crate::stage::Place;
 
 /// The answer to the call of that number.
 pub(crate) fn answer(place: &Place, number: usize) -> Answer {
-    shaped(place, place.answer.value("", number))
+    shaped(place, answered(place, number))
+}
+
+/// What is answered: as the file says, and made up where it does not.
+fn answered(place: &Place, number: usize) -> Value {
+    let made = place.answer.value("", number);
+    let Some(Value::Map(given)) = &place.given else {
+        return made;
+    };
+    let mut all = match made {
+        Value::Map(made) => (*made).clone(),
+        _ => BTreeMap::new(),
+    };
+    // What a later step reads of the result is made up as a body, whatever its kind calls it.
+    all.retain(|name, _| place.kind.answer_names().contains(&&**name));
+    all.extend((**given).clone());
+    Value::Map(Arc::new(all))
+}
+
+/// An answer as the file gives it; of a list that is fetched page by page, all that its one page has.
+pub(crate) fn given(act: &Act, answer: &Value) -> Value {
+    let items = act.exprs.get("paging.items");
+    let items = items.and_then(|items| items.eval(&Answered(answer)).ok());
+    match items {
+        Some(items) => with(answer, "body", items),
+        None => answer.clone(),
+    }
+}
+
+/// What expressions over an answer see.
+struct Answered<'a>(&'a Value);
+
+impl Names for Answered<'_> {
+    fn get(&self, name: &str) -> Option<Value> {
+        self.0.get(name).cloned()
+    }
+
+    fn now(&self) -> Time {
+        Time(0)
+    }
+
+    fn random(&self) -> [u8; 16] {
+        [0; 16]
+    }
 }
 
 /// There is no such thing.
@@ -66,7 +112,9 @@ fn shaped(place: &Place, made: Value) -> Answer {
 
 /// What a model said, as text and as JSON.
 fn said(names: &Value) -> Value {
-    let said = ["body", "json", "text"].into_iter().find_map(|name| names.get(name));
+    let said = ["body", "json", "text"]
+        .into_iter()
+        .find_map(|name| names.get(name));
     let said = said.cloned().unwrap_or_else(|| Value::text("something"));
     let text = with(names, "text", Value::text(&said.shown()));
     with(&text, "json", said)

@@ -1,18 +1,16 @@
-//! What comes from outside: made-up events, what a sender repeats of one, and what it tells of the same thing later.
+//! What comes from outside: what a sender repeats of an event, and what it tells of the same thing later.
 //!
-//! Owns believable events and deliveries. The invariant: the same number gives the same delivery, so a try can be
+//! Owns believable deliveries. The invariant: the same number gives the same delivery, so a try can be
 //! tried again.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use semel_engine::journal::Headers;
-use semel_flow::check::{Due, Part, Read, headers, is_of_delivery, is_repeated, reads_of};
+use semel_flow::check::{Due, Part, Read, is_of_delivery, is_repeated, reads_of};
 use semel_flow::expr::{Part as TextPart, Template};
 use semel_flow::model::{Act, Action, Kind, Step, Tree, Trigger};
 use semel_flow::{Expr, Flow, Value};
 
-use crate::shape::Shape;
 use crate::stage::steps;
 
 /// The way to a member.
@@ -34,31 +32,19 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(crate) fn of(flow: &Flow, reads: &[Read]) -> Sender {
-        let mut shape = Shape::Map(BTreeMap::new());
-        for name in headers(flow) {
-            shape.add(&[Part::Member(name.into())], &Due::Any);
-        }
-        for read in reads.iter().filter(|read| &*read.root == "request") {
-            if let [_, header @ Part::Member(_)] = read.path.as_slice() {
-                shape.add(std::slice::from_ref(header), &read.due);
-            }
-        }
-        let made = match shape.value("", 1) {
-            Value::Map(made) => made,
-            _ => Arc::default(),
-        };
-        let headers = made
-            .iter()
-            .map(|(name, value)| (Box::from(&**name), Box::from(value.shown())));
+    /// Whoever sends these headers, and what is read of the event.
+    pub(crate) fn of(headers: Headers, reads: &[Read]) -> Sender {
         let of_event = reads.iter().filter(|read| &*read.root == "event");
         let moves = |read: &&Read| match read.path.last() {
             Some(Part::Member(name)) => is_of_delivery(name),
             _ => false,
         };
         Sender {
-            headers: headers.collect(),
-            moving: of_event.filter(moves).map(|read| read.path.clone()).collect(),
+            headers,
+            moving: of_event
+                .filter(moves)
+                .map(|read| read.path.clone())
+                .collect(),
         }
     }
 
@@ -78,18 +64,6 @@ impl Sender {
         }
         Arrival { event, headers }
     }
-}
-
-/// An event with everything that the flow reads of one.
-pub(crate) fn made_up(reads: &[Read]) -> Value {
-    let mut shape = Shape::Map(BTreeMap::new());
-    shape.add(&[Part::Member("id".into())], &Due::Any);
-    for read in reads.iter().filter(|read| &*read.root == "event") {
-        if !read.path.is_empty() {
-            shape.add(&read.path, &read.due);
-        }
-    }
-    shape.value("event", 1)
 }
 
 /// A later event about the same thing: another event by its key, newer, with other content. `None` if the flow
@@ -132,7 +106,9 @@ fn things(flow: &Flow) -> Vec<Path> {
         }
     }
     for step in steps(flow) {
-        step.key.iter().for_each(|key| found.extend(paths(flow, key)));
+        step.key
+            .iter()
+            .for_each(|key| found.extend(paths(flow, key)));
         for act in acts(step) {
             found.extend(target(act).into_iter().flat_map(|tree| in_tree(flow, tree)));
         }
@@ -159,7 +135,9 @@ fn target(act: &Act) -> Vec<&Tree> {
     };
     let own = fields.iter().filter_map(|field| act.member(field));
     let rows = [("upsert", "on"), ("insert", "on"), ("update", "where")];
-    let rows = rows.into_iter().filter_map(|(form, by)| act.member(form)?.member(by));
+    let rows = rows
+        .into_iter()
+        .filter_map(|(form, by)| act.member(form)?.member(by));
     own.chain(rows).collect()
 }
 
@@ -167,7 +145,10 @@ fn in_tree(flow: &Flow, tree: &Tree) -> Vec<Path> {
     match tree {
         Tree::Text(template) => paths(flow, template),
         Tree::List(items) => items.iter().flat_map(|it| in_tree(flow, it)).collect(),
-        Tree::Map(members) => members.iter().flat_map(|(_, it)| in_tree(flow, it)).collect(),
+        Tree::Map(members) => members
+            .iter()
+            .flat_map(|(_, it)| in_tree(flow, it))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -225,6 +206,7 @@ fn is_time(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::examples::{Event, made_up};
 
     fn flow(key: &str) -> Flow {
         let source = format!(
@@ -238,7 +220,7 @@ mod tests {
     fn a_later_event_tells_of_the_same_thing() {
         let flow = flow("${{ event.id }}");
         let reads = semel_flow::check::reads(&flow);
-        let first = made_up(&reads);
+        let first = made_up(&flow, 1).event;
         let later = sibling(&flow, &reads, &first).expect("another");
         let text = r#"{"id":"id_1-2","order":"order_1","state":"state_1-2"}"#;
         assert_eq!(later.to_json(), text);
@@ -248,7 +230,7 @@ mod tests {
     fn what_has_the_key_of_the_thing_is_the_same_event() {
         let flow = flow("${{ event.order }}");
         let reads = semel_flow::check::reads(&flow);
-        assert_eq!(sibling(&flow, &reads, &made_up(&reads)), None);
+        assert_eq!(sibling(&flow, &reads, &made_up(&flow, 1).event), None);
     }
 
     #[test]
@@ -257,7 +239,8 @@ mod tests {
                       key: ${{ event.id }}/${{ event.attempt }}/${{ request.headers[\"x-request-id\"] }}/${{ request.headers[\"x-event-id\"] }}\nsteps:\n  - {id: end, stop: }\n";
         let flow = semel_flow::read(source).flow.expect("a flow");
         let reads = semel_flow::check::reads(&flow);
-        let (sender, event) = (Sender::of(&flow, &reads), made_up(&reads));
+        let Event { event, headers, .. } = made_up(&flow, 1);
+        let sender = Sender::of(headers, &reads);
         let (one, two) = (sender.sends(&event, 1), sender.sends(&event, 2));
         assert_eq!(one.event.get("id"), two.event.get("id"));
         assert_ne!(one.event.get("attempt"), two.event.get("attempt"));

@@ -71,7 +71,9 @@ pub fn prove(
             round.extend(held.iter().flat_map(|(it, _)| helping(options, it)));
         }
         if depth < options.depth {
-            let again = held.iter().map(|(it, points)| struck_again(options, stage, it, points));
+            let again = held
+                .iter()
+                .map(|(it, points)| struck_again(options, stage, it, points));
             round.extend(again.flatten());
         }
         depth += 1;
@@ -102,7 +104,9 @@ fn try_round(
         progress(judge.proof.schedules, before + chosen.len());
     })?;
     held.sort_by_key(|(at, _)| *at);
-    let held = held.into_iter().map(|(at, points)| (chosen[at].clone(), points));
+    let held = held
+        .into_iter()
+        .map(|(at, points)| (chosen[at].clone(), points));
     Ok(held.collect())
 }
 
@@ -163,7 +167,12 @@ fn deliveries(stage: &Stage) -> Vec<Delivery> {
         all.extend([Delivery::CalledTwice, Delivery::CalledLate]);
     }
     if stage.gates {
-        all.extend([Delivery::YesTwice, Delivery::YesNo, Delivery::No, Delivery::YesLate]);
+        all.extend([
+            Delivery::YesTwice,
+            Delivery::YesNo,
+            Delivery::No,
+            Delivery::YesLate,
+        ]);
     }
     all
 }
@@ -234,7 +243,9 @@ fn choose(all: Vec<Schedule>, room: usize, seed: u64) -> Vec<Schedule> {
 /// Leaves out of each found schedule what is not needed: where only some were tried, a simpler one may do.
 fn shrink(stage: &Arc<Stage>, judge: &mut Judge<'_>) -> Result<(), SimError> {
     let found = judge.proof.findings.iter();
-    let found: Vec<_> = found.map(|(cell, it)| (cell.clone(), it.schedule.clone())).collect();
+    let found: Vec<_> = found
+        .map(|(cell, it)| (cell.clone(), it.schedule.clone()))
+        .collect();
     for (cell, mut schedule) in found {
         let mut at = 0;
         while schedule.faults.len() > 1 && at < schedule.faults.len() {
@@ -289,6 +300,10 @@ fn try_all(
             count += 1;
         }
         // One that broke off inside has told nobody.
-        if count == schedules.len() { Ok(()) } else { Err(SimError::Broken) }
+        if count == schedules.len() {
+            Ok(())
+        } else {
+            Err(SimError::Broken)
+        }
     })
 }

@@ -38,7 +38,10 @@ impl Verdict {
     /// Whether it may be so.
     #[must_use]
     pub fn is_good(self) -> bool {
-        !matches!(self, Verdict::Skipped | Verdict::Missing | Verdict::Twice(_))
+        !matches!(
+            self,
+            Verdict::Skipped | Verdict::Missing | Verdict::Twice(_)
+        )
     }
 }
 
@@ -203,8 +206,14 @@ impl<'a> Judge<'a> {
                         .collect::<BTreeMap<_, _>>()
                 };
                 let (due, saw) = (stands(base), stands(seen));
-                let newest = saw.iter().all(|(thing, value)| due.get(thing) == Some(value));
-                let verdict = if newest { Verdict::Once } else { Verdict::Missing };
+                let newest = saw
+                    .iter()
+                    .all(|(thing, value)| due.get(thing) == Some(value));
+                let verdict = if newest {
+                    Verdict::Once
+                } else {
+                    Verdict::Missing
+                };
                 all.push(((place.name(), family), verdict));
             }
         }
@@ -356,7 +365,7 @@ fn runs(base: &Seen, seen: &Seen) -> Verdict {
     }
 }
 
-/// Whether a repeat of it would be seen; nobody sees a second answer of a model.
+/// Whether a repeat of it would be seen. What a model says twice is paid for, and seen by nobody.
 fn is_judged(place: &Place) -> bool {
     let acts = place.role == Role::Main && place.class.has_effect();
     place.role == Role::Undo || (acts && place.kind != Kind::Ai)

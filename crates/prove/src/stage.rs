@@ -3,19 +3,25 @@
 //! Owns finding every call to the world in the flow and what its answers must look like. The same for all
 //! schedules; nothing here changes while one runs.
 
+mod finder;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use semel_act::Answer;
 use semel_engine::flows::{Compiled, ReleaseError};
 use semel_engine::places;
-use semel_flow::check::{Due, Part, Read, reads, reads_of};
-use semel_flow::model::{Act, Action, Block, Class, Kind, Schedule, Step, Trigger, Wait};
-use semel_flow::{Expr, Flow, Value};
+use semel_flow::check::{Due, Part, Read, reads};
+use semel_flow::model::{Act, Action, Class, Kind, Schedule, Step, Trigger, Wait};
+use semel_flow::{Flow, Value};
 use semel_ledger::Millis;
 use semel_store::run::ReleaseId;
 
-use crate::events::{Sender, made_up, sibling};
+use crate::answers::answer;
+use crate::events::{Sender, sibling};
+use crate::examples::{self, Event};
 use crate::shape::Shape;
+use finder::Finder;
 
 /// How long any destination over HTTP may take to show what it did, if the file says less.
 const READ_DELAY: Millis = Millis::seconds(1);
@@ -48,6 +54,8 @@ pub(crate) struct Place {
     pub(crate) answer: Shape,
     /// How long its destination takes to show what it did.
     pub(crate) delay: Millis,
+    /// What it answers, as far as the file says so.
+    pub(crate) given: Option<Value>,
 }
 
 impl Place {
@@ -90,11 +98,30 @@ pub(crate) struct Clockwork {
 }
 
 impl Stage {
-    /// Reads a flow; without events, some are made up from what it reads.
+    /// Reads a flow, which these events start; without, the first that the file itself leads to.
     ///
     /// # Errors
     /// [`ReleaseError`] if the flow cannot be read.
     pub fn new(source: &str, events: Vec<Value>) -> Result<Stage, ReleaseError> {
+        Stage::read(source, |flow| {
+            if events.is_empty() {
+                examples::of_flow(flow).into_iter().take(1).collect()
+            } else {
+                let events = events.into_iter();
+                events.map(|it| examples::given(flow, "", it)).collect()
+            }
+        })
+    }
+
+    /// Reads a flow, which one event starts.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the flow cannot be read.
+    pub fn on(source: &str, event: Event) -> Result<Stage, ReleaseError> {
+        Stage::read(source, |_| vec![event])
+    }
+
+    fn read(source: &str, events: impl FnOnce(&Flow) -> Vec<Event>) -> Result<Stage, ReleaseError> {
         let id = ReleaseId(*blake3::hash(source.as_bytes()).as_bytes());
         let compiled = Compiled::read(id, source.into())?;
         let flow = &compiled.flow;
@@ -108,15 +135,15 @@ impl Stage {
         places.flow();
         let (spans, places): (Vec<_>, Vec<_>) = places.found.into_iter().unzip();
         let by_span = spans.into_iter().zip(0..).collect();
-        let events = if events.is_empty() {
-            vec![made_up(&all)]
-        } else {
-            events
-        };
+        let events = events(flow);
+        let headers = events.first().map(|first| first.headers.clone());
+        let events: Vec<Value> = events.into_iter().map(|it| it.event).collect();
         let clockwork = clockwork(flow);
         let ordered = match events.as_slice() {
             _ if clockwork.is_some() => Vec::new(),
-            [first] => sibling(flow, &all, first).map_or_else(Vec::new, |it| vec![first.clone(), it]),
+            [first] => {
+                sibling(flow, &all, first).map_or_else(Vec::new, |it| vec![first.clone(), it])
+            }
             several => several.to_vec(),
         };
         let has = |wanted: fn(&Action) -> bool| {
@@ -128,7 +155,7 @@ impl Stage {
             by_span,
             events,
             ordered,
-            sender: Sender::of(flow, &all),
+            sender: Sender::of(headers.unwrap_or_default(), &all),
             clockwork,
             bodies: bodies(flow, &all),
             callbacks: has(|action| matches!(action, Action::Wait(Wait::Callback(_)))),
@@ -147,6 +174,21 @@ impl Stage {
     #[must_use]
     pub fn events(&self) -> &[Value] {
         &self.events
+    }
+
+    /// What a destination could answer to a call of this flow; `None` if it makes no such call.
+    #[must_use]
+    pub fn believable(&self, act: &Act) -> Option<Answer> {
+        let place = &self.places[self.place(act)?];
+        Some(answer(place, 1))
+    }
+
+    /// Whether the destination can be asked if a call of this flow happened.
+    #[must_use]
+    pub fn can_be_asked(&self, act: &Act) -> bool {
+        let place = self.place(act).map(|place| &self.places[place]);
+        let step = place.and_then(|place| step(self.flow(), &place.step));
+        step.is_some_and(|step| step.lookup.is_some())
     }
 
     pub(crate) fn place(&self, act: &Act) -> Option<usize> {
@@ -212,139 +254,4 @@ fn clockwork(flow: &Flow) -> Option<Clockwork> {
 #[must_use]
 pub fn step<'f>(flow: &'f Flow, name: &str) -> Option<&'f Step> {
     places::find(flow, name.trim_end_matches(" (undo)"))
-}
-
-struct Finder<'f> {
-    flow: &'f Flow,
-    reads: &'f [Read],
-    loops: usize,
-    found: Vec<((usize, usize), Place)>,
-}
-
-impl Finder<'_> {
-    fn flow(&mut self) {
-        for trigger in &self.flow.triggers {
-            if let Trigger::Sync(sync) = trigger {
-                let exprs = [Some(&sync.items), sync.cursor.as_ref(), sync.more.as_ref()];
-                let mut answer = self.answer(&exprs);
-                self.items(&mut answer, &sync.items);
-                self.put("fetch", Role::Fetch, &sync.fetch.act, Class::Read, answer);
-            }
-        }
-        self.block(&self.flow.steps);
-        self.block(&self.flow.on_failure);
-    }
-
-    fn block(&mut self, block: &Block) {
-        for step in block {
-            self.step(step);
-            let items = usize::from(matches!(step.action, Action::ForEach(_)));
-            self.loops += items;
-            places::inner(step).for_each(|inner| self.block(inner));
-            self.loops -= items;
-        }
-    }
-
-    fn step(&mut self, step: &Step) {
-        let (id, class) = (step.id.it.as_str(), step.class());
-        match &step.action {
-            Action::Act(act) => {
-                let answer = self.result_of(step, step.result.as_ref());
-                self.put(id, Role::Main, act, class, answer);
-            }
-            Action::Ensure(ensure) => {
-                let found = self.answer(&[Some(&ensure.find.found), ensure.find.result.as_ref()]);
-                self.put(id, Role::Question, &ensure.find.act, Class::Read, found);
-                let made = self.result_of(step, ensure.create.result.as_ref());
-                self.put(id, Role::Main, &ensure.create.act, class, made);
-                if let Some(update) = &ensure.update {
-                    let changed = self.result_of(step, update.result.as_ref());
-                    self.put(id, Role::Update, &update.act, Class::Set, changed);
-                }
-            }
-            _ => {}
-        }
-        if let Some(lookup) = &step.lookup {
-            let probe = &lookup.probe;
-            let answer = self.answer(&[Some(&probe.found), probe.result.as_ref()]);
-            self.put(id, Role::Question, &probe.act, Class::Read, answer);
-        }
-        if let Some(undo) = &step.undo
-            && let Action::Act(act) = &undo.action
-        {
-            self.put(id, Role::Undo, act, undo.class(), Shape::default());
-        }
-    }
-
-    /// What these expressions read of an answer.
-    fn answer(&self, exprs: &[Option<&Expr>]) -> Shape {
-        let mut shape = Shape::Map(std::collections::BTreeMap::new());
-        for expr in exprs.iter().flatten() {
-            for read in reads_of(self.flow, expr, Due::Any) {
-                let mut path = vec![Part::Member(read.root)];
-                path.extend(read.path);
-                shape.add(&path, &read.due);
-            }
-        }
-        shape
-    }
-
-    /// What is read of a step's answer: by its own `result`, or else by later steps.
-    fn result_of(&self, step: &Step, result: Option<&Expr>) -> Shape {
-        if result.is_some() {
-            return self.answer(&[result]);
-        }
-        let body: Part = Part::Member("body".into());
-        let mut shape = Shape::Map(std::collections::BTreeMap::new());
-        for (rest, due) in results(self.reads, &step.id.it) {
-            let mut path = vec![body.clone()];
-            path.extend(rest.iter().cloned());
-            shape.add(&path, due);
-        }
-        shape
-    }
-
-    /// How long a destination takes to show what it did: as long as the file allows for, and not at once over HTTP.
-    fn delay(&self, step: &str, kind: Kind) -> Millis {
-        let settle = places::find(self.flow, step).and_then(|step| match (&step.lookup, &step.action) {
-            (Some(lookup), _) => Some(lookup.settle),
-            (None, Action::Ensure(ensure)) => Some(ensure.settle),
-            (None, _) => None,
-        });
-        let least = if kind == Kind::Http { READ_DELAY } else { Millis(0) };
-        settle.unwrap_or(least).max(least)
-    }
-
-    /// An item of a fetched list is the event of its run.
-    fn items(&self, answer: &mut Shape, items: &Expr) {
-        let Some(list) = reads_of(self.flow, items, Due::List).into_iter().next() else {
-            return;
-        };
-        let mut item = vec![Part::Member(list.root)];
-        item.extend(list.path);
-        item.push(Part::Item);
-        let named = |read: &&Read| matches!(&*read.root, "event" | "item");
-        for read in self.reads.iter().filter(named) {
-            let mut path = item.clone();
-            path.extend(read.path.iter().cloned());
-            answer.add(&path, &read.due);
-        }
-    }
-
-    fn put(&mut self, step: &str, role: Role, act: &Act, class: Class, answer: Shape) {
-        // A value is written in the commit that records it: there is no destination to see it twice.
-        if act.kind == Kind::Kv {
-            return;
-        }
-        let place = Place {
-            step: step.into(),
-            role,
-            class,
-            kind: act.kind,
-            in_loop: self.loops > 0,
-            answer,
-            delay: self.delay(step, act.kind),
-        };
-        self.found.push(((act.span.start, act.span.end), place));
-    }
 }

@@ -106,7 +106,10 @@ impl World {
         let seen = self.seen();
         for (at, one) in seen.happened.iter().enumerate() {
             let same = |other: &&Happened| {
-                let (mine, its) = (&self.stage.places[one.place], &self.stage.places[other.place]);
+                let (mine, its) = (
+                    &self.stage.places[one.place],
+                    &self.stage.places[other.place],
+                );
                 let done = |place: &Place| place.role == Role::Main && place.class.has_effect();
                 one.place != other.place
                     && mine.kind == its.kind
@@ -247,13 +250,15 @@ impl World {
             }
             let mine = it.key.as_deref() == key;
             let unknown = never_told(&asked, &told(&it.task)).map(str::to_owned);
-            let matches = if asked.is_empty() { mine } else { unknown.is_none() };
+            let matches = if asked.is_empty() {
+                mine
+            } else {
+                unknown.is_none()
+            };
             let shows = now.since(it.at) >= place.delay;
             if mine && why.is_none() {
                 why = match unknown {
-                    Some(value) if !asked.is_empty() => {
-                        Some(format!("it was never told {value}"))
-                    }
+                    Some(value) if !asked.is_empty() => Some(format!("it was never told {value}")),
                     _ if !shows => Some(format!("it shows what it did after {}", place.delay)),
                     _ => None,
                 };
@@ -314,7 +319,9 @@ fn put(place: usize, task: &Task) -> (String, String) {
     };
     let named = fields.iter().filter_map(|field| task.input.get(field));
     let rows = [("upsert", "on"), ("insert", "on"), ("update", "where")];
-    let rows = rows.iter().filter_map(|(form, by)| task.input.get(form)?.get(by));
+    let rows = rows
+        .iter()
+        .filter_map(|(form, by)| task.input.get(form)?.get(by));
     let thing: Vec<String> = named.chain(rows).map(Value::to_json).collect();
     let thing = if thing.is_empty() {
         place.to_string()

@@ -15,6 +15,7 @@ mod http;
 mod items;
 mod ledger;
 mod load;
+mod prove;
 mod report;
 mod server;
 mod sql;
@@ -105,7 +106,7 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
         operations: u64::MAX,
     };
     let kinds = 3 + 2 * Work::ALL.len() + 2 * flows::Flowing::ALL.len();
-    let steps = 4 + plan.callers.len() * kinds + plan.entries.len();
+    let steps = 6 + plan.callers.len() * kinds + plan.entries.len();
     let progress = ProgressBar::new(steps as u64);
     progress.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
     let mut bench = Bench {
@@ -163,6 +164,7 @@ impl Bench {
         let sql = self.sql().await?;
         let for_each = self.items().await?;
         let writes = self.writes().await?;
+        let proved = self.proved().await?;
         let growth = self.growth().await?;
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION"),
@@ -183,6 +185,7 @@ impl Bench {
             for_each,
             writes,
             growth,
+            proved,
             aims: Vec::new(),
         };
         report.aims = aims::aims(&report);

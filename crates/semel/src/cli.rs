@@ -10,6 +10,7 @@ mod bench;
 mod check;
 mod completions;
 mod config;
+mod demo;
 mod deploy;
 mod diff;
 mod doctor;
@@ -18,6 +19,7 @@ mod explain;
 mod flows;
 mod graph;
 mod inbox;
+mod init;
 mod kv;
 mod ledger;
 mod once;
@@ -33,6 +35,7 @@ mod runs;
 mod schema;
 mod secrets;
 mod serve;
+mod shadow;
 mod steps;
 mod tokens;
 mod trigger;
@@ -59,6 +62,8 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 busy.
 
 EXAMPLE
+  semel init
+  semel demo
   semel serve --flows flows --watch
   semel check flows/order.yaml
   semel inbox ls
@@ -93,6 +98,7 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Demo(demo::Demo),
     Check(check::Check),
     Prove(prove::Prove),
     Graph(graph::Graph),
@@ -104,6 +110,7 @@ pub(crate) enum Verb {
     Trigger(trigger::Trigger),
     Runs(runs::Runs),
     Rerun(rerun::Rerun),
+    Shadow(shadow::Shadow),
     Inbox(inbox::Inbox),
     Receipt(receipt::Receipt),
     Serve(serve::Serve),
@@ -121,6 +128,7 @@ pub(crate) enum Verb {
     Schema(schema::Schema),
     Bench(bench::Bench),
     Completions(completions::Completions),
+    Init(init::Init),
 }
 
 impl Verb {
@@ -192,6 +200,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         json,
     };
     match verb {
+        Verb::Demo(verb) => verb.run(&context).await,
         Verb::Check(verb) => verb.run(&context).await,
         Verb::Prove(verb) => verb.run(&context),
         Verb::Graph(verb) => verb.run(&context),
@@ -203,6 +212,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Trigger(verb) => verb.run(&context).await,
         Verb::Runs(verb) => verb.run(&context).await,
         Verb::Rerun(verb) => verb.run(&context).await,
+        Verb::Shadow(verb) => verb.run(&context).await,
         Verb::Inbox(verb) => verb.run(&context).await,
         Verb::Receipt(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,
@@ -220,5 +230,6 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Schema(verb) => verb.run(&context),
         Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
+        Verb::Init(verb) => verb.run(&context),
     }
 }

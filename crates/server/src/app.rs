@@ -16,6 +16,7 @@ use crate::auth::Registry;
 use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::metrics::Metrics;
+use crate::shadow::Shadowing;
 use crate::vault::Vault;
 
 /// How a server behaves. The default suits one machine.
@@ -112,6 +113,7 @@ impl App {
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
             ..semel_engine::Settings::default()
         };
+        let perform = Arc::new(Shadowing::new(perform, &store));
         Ok(Arc::new(App {
             engine: Engine::new(Arc::clone(&store), perform, engine),
             store,

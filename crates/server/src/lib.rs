@@ -51,6 +51,7 @@ mod runs;
 mod secrets;
 mod serve;
 mod settle;
+mod shadow;
 mod suggest;
 mod target;
 mod timestamp;

@@ -24,7 +24,7 @@ use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
     approve, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger, once,
-    proof, receipts, releases, runs, secrets, settle, tokens, trigger,
+    proof, receipts, releases, runs, secrets, settle, shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -65,12 +65,13 @@ const HOOKS: &str = "/hooks/{*path}";
 const KV: &str = "/v1/kv/{*key}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 49] = [
+pub const ROUTES: [Route; 50] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
     route(Access::Token, "/v1/flows/{flow}/releases", &["get"]),
     route(Access::Token, "/v1/flows/{flow}/rollback", &["post"]),
+    route(Access::Token, "/v1/flows/{flow}/shadow", &["get"]),
     route(Access::Token, "/v1/flows/{flow}/runs", &["post"]),
     route(Access::Token, "/v1/releases/{release}", &["get"]),
     route(Access::Token, "/v1/check", &["post"]),
@@ -128,6 +129,7 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}" => get(flows::get).delete(flows::retire),
         "/v1/flows/{flow}/releases" => get(releases::list),
         "/v1/flows/{flow}/rollback" => post(releases::rollback),
+        "/v1/flows/{flow}/shadow" => get(shadow::report::get),
         "/v1/flows/{flow}/runs" => post(trigger::trigger),
         "/v1/releases/{release}" => get(releases::get),
         "/v1/check" => post(flows::check),

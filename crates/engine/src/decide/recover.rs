@@ -57,7 +57,11 @@ impl Decider<'_, '_> {
             Err(error) => return self.give_up(step, &error.to_string()),
         };
         call.by_rule = true;
-        if let Some(effect) = call.effect.as_mut().filter(|_| planted::is(Bug::RetryUnknown)) {
+        if let Some(effect) = call
+            .effect
+            .as_mut()
+            .filter(|_| planted::is(Bug::RetryUnknown))
+        {
             effect.on_unknown = OnUnknown::Retry;
         }
         if let Some(effect) = &mut call.effect

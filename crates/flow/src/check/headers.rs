@@ -91,7 +91,15 @@ pub(super) fn resent(name: &str) -> Resent {
 
 /// Words of which a header's name has one if it is likely to be another at every delivery.
 const LIKELY: [&str; 9] = [
-    "attempt", "date", "delivery", "nonce", "request", "retry", "time", "timestamp", "trace",
+    "attempt",
+    "date",
+    "delivery",
+    "nonce",
+    "request",
+    "retry",
+    "time",
+    "timestamp",
+    "trace",
 ];
 
 /// Whether whoever sends an event again repeats the header of that name, as far as its name tells.

@@ -76,8 +76,7 @@ impl Sim<'_> {
             };
             for step in places::own_steps(self.stage.flow(), &state) {
                 let waits = matches!(state.phase(&step.id.it), Some(Phase::Waiting { .. }));
-                if matches!(step.action, Action::Wait(Wait::Callback(_)))
-                    && (waits || !waited_for)
+                if matches!(step.action, Action::Wait(Wait::Callback(_))) && (waits || !waited_for)
                 {
                     due.push((run.id, places::name(step)));
                 }
@@ -88,10 +87,13 @@ impl Sim<'_> {
             let body = self.stage.bodies.get(step).cloned().unwrap_or(Value::Null);
             let body = body.to_json();
             self.world.tell(format!("{step}: the callback comes"));
-            self.insist(|engine| post(engine, *run, Arc::clone(step), body.clone())).await?;
+            self.insist(|engine| post(engine, *run, Arc::clone(step), body.clone()))
+                .await?;
             if self.delivery == Delivery::CalledTwice {
-                self.world.tell(format!("{step}: the callback comes twice more"));
-                self.insist(|engine| post(engine, *run, Arc::clone(step), body.clone())).await?;
+                self.world
+                    .tell(format!("{step}: the callback comes twice more"));
+                self.insist(|engine| post(engine, *run, Arc::clone(step), body.clone()))
+                    .await?;
                 self.insist(|engine| post(engine, *run, Arc::clone(step), OTHER.to_owned()))
                     .await?;
             }
@@ -128,7 +130,8 @@ impl Sim<'_> {
                 self.refused = true;
             }
             for _ in 0..often {
-                self.insist(|engine| decide(engine, effect.clone(), word, ANN)).await?;
+                self.insist(|engine| decide(engine, effect.clone(), word, ANN))
+                    .await?;
             }
             if self.delivery == Delivery::YesNo {
                 self.world.tell("another person says no");
@@ -197,7 +200,9 @@ impl Sim<'_> {
         let Some(Loaded { journal, .. }) = self.root.load_run(run).await? else {
             return Ok(None);
         };
-        let rows = journal.iter().filter_map(|row| read_row(row.at, &row.row).ok());
+        let rows = journal
+            .iter()
+            .filter_map(|row| read_row(row.at, &row.row).ok());
         let asked = rows.flatten().filter_map(|happening| match happening {
             Happening::Requested(asked) => Some((asked.step, asked.shown.value())),
             _ => None,
@@ -272,7 +277,9 @@ async fn decide(
         note: None,
     };
     let note = serde_json::to_string(&note).unwrap_or_default().into();
-    store.commit(vec![change.into(), Change::Mail { run, note }]).await?;
+    store
+        .commit(vec![change.into(), Change::Mail { run, note }])
+        .await?;
     engine.mail_came(run);
     Ok(())
 }

@@ -81,9 +81,13 @@ impl Sim<'_> {
         self.other.iter_mut().for_each(Node::kill);
         self.woken.iter_mut().for_each(Node::kill);
         let over = |run: &Run| matches!(run.state, RunState::Failed | RunState::Undone);
-        let last = runs.iter().filter(|run| self.reruns.is_empty() || self.reruns.contains(&run.id));
+        let last = runs
+            .iter()
+            .filter(|run| self.reruns.is_empty() || self.reruns.contains(&run.id));
         let failed = last.clone().any(over);
-        let own = runs.iter().filter(|run| !self.reruns.contains(&run.id) && !ticks::is_fetch(run));
+        let own = runs
+            .iter()
+            .filter(|run| !self.reruns.contains(&run.id) && !ticks::is_fetch(run));
         let timed_out = failed && self.jumped;
         Ok(Seen {
             counts: self.world.counts(),
@@ -124,7 +128,9 @@ impl Sim<'_> {
                     continue;
                 };
                 let yes = result.get("approved") == Some(&Value::Bool(true));
-                let by_ann = result.get("by").is_some_and(|by| by.to_json().contains("ann"));
+                let by_ann = result
+                    .get("by")
+                    .is_some_and(|by| by.to_json().contains("ann"));
                 let shown = asked.iter().rev().find(|(step, _)| **step == *id);
                 let agreed = shown.is_some_and(|(_, shown)| self.people.agreed.contains(shown));
                 if yes && by_ann && !agreed {

@@ -30,7 +30,8 @@ impl Sim<'_> {
         if self.delivery == Delivery::NextTick {
             let next = next_tick(&clockwork.schedule.timing, tick).ok_or(SimError::NoTick)?;
             self.world.clock.pass(next.since(self.root.now()));
-            self.world.tell("the next tick comes, and the list is the same");
+            self.world
+                .tell("the next tick comes, and the list is the same");
             self.let_look().await?;
         }
         Ok(())

@@ -8,7 +8,9 @@ use crate::{proved, shown};
 
 /// What is found, and when: `# found: STEP 2× (FAMILY, …)`.
 fn promised(source: &str) -> (&str, &str, Vec<&str>) {
-    let found = source.lines().find_map(|line| line.strip_prefix("# found: "));
+    let found = source
+        .lines()
+        .find_map(|line| line.strip_prefix("# found: "));
     let (what, families) = found
         .and_then(|rest| rest.strip_suffix(')')?.split_once(" ("))
         .expect("what is found, and when");
@@ -35,9 +37,15 @@ fn differs(source: &str, proof: &Proof) -> Option<String> {
         .collect();
     let worst = found.clone().map(|it| it.verdict).max().map(word);
     let helps = found.map(|it| &it.help);
-    let helpless: Vec<&String> = helps.filter(|help| help.contains("error of Semel")).collect();
+    let helpless: Vec<&String> = helps
+        .filter(|help| help.contains("error of Semel"))
+        .collect();
     if names != families || worst.as_deref() != Some(verdict) {
-        return Some(format!("{step} {} ({})", worst.unwrap_or_default(), names.join(", ")));
+        return Some(format!(
+            "{step} {} ({})",
+            worst.unwrap_or_default(),
+            names.join(", ")
+        ));
     }
     (!helpless.is_empty()).then(|| format!("{helpless:?}"))
 }
@@ -51,7 +59,11 @@ fn wrong_flows_are_caught_and_right_ones_hold() {
     let only = std::env::var("SEMEL_PROVE_PAIR").unwrap_or_default();
     let (mut wrong, mut amiss) = (0, Vec::new());
     for path in files {
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         if !name.starts_with(&only) {
             continue;
         }
