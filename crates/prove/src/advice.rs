@@ -2,7 +2,7 @@
 //!
 //! Owns reading the cause from what was found. Where the checker knows better, its words are used.
 
-use semel_flow::model::{Class, OnUnknown, Step};
+use semel_flow::model::{Class, OnUnknown, Step, Trigger};
 use semel_flow::{Diagnostic, Flow, check};
 
 use crate::judge::{Finding, RUN, Verdict};
@@ -13,7 +13,9 @@ use crate::stage::{Role, Stage, step};
 /// What to change so that it does not happen.
 pub(crate) fn help(stage: &Stage, found: &Finding, base: &Seen, seen: &Seen) -> String {
     let flow = stage.flow();
-    if &*found.step == RUN {
+    let twice = matches!(found.verdict, Verdict::Twice(_));
+    let runs = seen.states.len() > base.states.len() * seen.ticks;
+    if &*found.step == RUN || (twice && runs) {
         return of_runs(flow, found);
     }
     let Some(step) = step(flow, &found.step) else {
@@ -37,6 +39,10 @@ pub(crate) fn help(stage: &Stage, found: &Finding, base: &Seen, seen: &Seen) -> 
 
 /// A second run for one event.
 fn of_runs(flow: &Flow, found: &Finding) -> String {
+    if !matches!(found.verdict, Verdict::Twice(_)) {
+        return "this is an error of Semel, not of the flow: please report it with the file"
+            .to_owned();
+    }
     if found.schedule.delivery == Delivery::Later
         && let Some(remember) = &flow.remember
     {
@@ -45,8 +51,14 @@ fn of_runs(flow: &Flow, found: &Finding) -> String {
             "`remember: {remember}` forgets the key before the sender gives up: write a longer one"
         );
     }
+    let listed = flow.triggers.iter().find_map(|trigger| match trigger {
+        Trigger::Sync(sync) => Some(sync.key.span),
+        _ => None,
+    });
     let span = flow.key.as_ref().map(|key| key.span);
-    let advice = span.and_then(|span| said_of_key(flow, |at| span.start <= at && at <= span.end));
+    let advice = listed
+        .or(span)
+        .and_then(|span| said_of_key(flow, |at| span.start <= at && at <= span.end));
     advice.unwrap_or_else(|| {
         "the same event must give the same key: make `key` of what its sender repeats".to_owned()
     })

@@ -62,28 +62,52 @@ pub fn prove(
     if let Some(ordered) = &base.ordered {
         judge.take(0, &Schedule::of(Delivery::InOrder), ordered);
     }
-    let mut next = first(options, stage, &base.plain);
-    for depth in 1..=options.depth {
-        let room = options.limit.saturating_sub(judge.proof.schedules);
-        let all = next.len();
-        let chosen = choose(next, room, options.seed);
-        judge.proof.left_out += all - chosen.len();
-        let (before, total) = (judge.proof.schedules, chosen.len());
-        let mut deeper: Vec<(usize, Vec<Schedule>)> = Vec::new();
-        try_all(stage, &chosen, options.threads, |at, seen| {
-            let schedule = &chosen[at];
-            let held = judge.take(at, schedule, &seen);
-            if held && depth < options.depth && seen.fired == schedule.faults.len() {
-                deeper.push((at, struck_again(options, stage, schedule, &seen)));
-            }
-            let done = judge.proof.schedules;
-            progress(done, before + total);
-        })?;
-        deeper.sort_by_key(|(at, _)| *at);
-        next = deeper.into_iter().flat_map(|(_, more)| more).collect();
+    let mut round = first(options, stage, &base.plain);
+    let mut depth = 1;
+    while !round.is_empty() {
+        let held = try_round(stage, options, &mut judge, round, progress)?;
+        round = Vec::new();
+        if depth == 1 {
+            round.extend(held.iter().flat_map(|(it, _)| helping(options, it)));
+        }
+        if depth < options.depth {
+            let again = held
+                .iter()
+                .map(|(it, points)| struck_again(options, stage, it, points));
+            round.extend(again.flatten());
+        }
+        depth += 1;
     }
     shrink(stage, &mut judge)?;
     Ok(judge.proof)
+}
+
+/// Tries schedules, as many as there is room for; gives those that came through although all that goes wrong in them
+/// happened, with the points that they passed.
+fn try_round(
+    stage: &Arc<Stage>,
+    options: &Options,
+    judge: &mut Judge<'_>,
+    round: Vec<Schedule>,
+    progress: Progress<'_>,
+) -> Result<Vec<(Schedule, Vec<Point>)>, SimError> {
+    let before = judge.proof.schedules;
+    let all = round.len();
+    let chosen = choose(round, options.limit.saturating_sub(before), options.seed);
+    judge.proof.left_out += all - chosen.len();
+    let mut held = Vec::new();
+    try_all(stage, &chosen, options.threads, |at, seen| {
+        let schedule = &chosen[at];
+        if judge.take(at, schedule, &seen) && seen.fired == schedule.faults.len() {
+            held.push((at, seen.points));
+        }
+        progress(judge.proof.schedules, before + chosen.len());
+    })?;
+    held.sort_by_key(|(at, _)| *at);
+    let held = held
+        .into_iter()
+        .map(|(at, points)| (chosen[at].clone(), points));
+    Ok(held.collect())
 }
 
 /// Tries one schedule again.
@@ -114,15 +138,6 @@ fn first(options: &Options, stage: &Stage, plain: &Seen) -> Vec<Schedule> {
     let mut all: Vec<Schedule> = deliveries(stage).into_iter().map(Schedule::of).collect();
     for (at, point) in plain.points.iter().enumerate() {
         all.extend(fitting(options, stage, *point).map(|what| Schedule::PLAIN.with(at, what)));
-        if matches!(point, Point::Act(_)) {
-            // What a person does about it.
-            let rerun = [What::Refused, What::Down].map(|what| (Delivery::Rerun, what));
-            let power = What::CrashDone { power: true };
-            let retried = [What::LostAnswer, power].map(|what| (Delivery::Retried, what));
-            for (delivery, what) in rerun.into_iter().chain(retried) {
-                all.push(Schedule::of(delivery).with(at, what));
-            }
-        }
     }
     let wanted = |family: Family| options.families.contains(&family);
     all.retain(|schedule| schedule.family().is_some_and(wanted));
@@ -164,7 +179,8 @@ fn deliveries(stage: &Stage) -> Vec<Delivery> {
 
 fn fitting(options: &Options, stage: &Stage, point: Point) -> impl Iterator<Item = What> {
     let fits = move |what: &What| match what {
-        What::Resend | What::Meanwhile => stage.clockwork.is_none(),
+        // A day has many ticks.
+        What::Resend | What::Meanwhile | What::Ahead => stage.clockwork.is_none(),
         What::CallBack => stage.callbacks,
         What::Yes => stage.gates,
         _ => true,
@@ -174,17 +190,33 @@ fn fitting(options: &Options, stage: &Stage, point: Point) -> impl Iterator<Item
         .filter(fits)
 }
 
+/// What a person does about something that went wrong.
+fn helping(options: &Options, schedule: &Schedule) -> Option<Schedule> {
+    let delivery = match schedule.faults.as_slice() {
+        [only] if schedule.delivery == Delivery::Once => match only.what {
+            What::Refused | What::Down => Delivery::Rerun,
+            What::LostAnswer | What::CrashDone { power: true } => Delivery::Retried,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let faults = schedule.faults.clone();
+    let wanted = options.families.contains(&Family::Person);
+    wanted.then_some(Schedule { delivery, faults })
+}
+
 /// A schedule that was tried, struck once more at each later point.
 fn struck_again(
     options: &Options,
     stage: &Stage,
     schedule: &Schedule,
-    seen: &Seen,
+    points: &[Point],
 ) -> Vec<Schedule> {
-    let Some(last) = schedule.faults.last() else {
+    let last = schedule.faults.last();
+    let Some(last) = last.filter(|_| schedule.delivery == Delivery::Once) else {
         return Vec::new();
     };
-    let later = seen.points.iter().enumerate().skip(last.at + 1);
+    let later = points.iter().enumerate().skip(last.at + 1);
     let again = later.flat_map(|(at, point)| {
         fitting(options, stage, *point).map(move |what| schedule.with(at, what))
     });

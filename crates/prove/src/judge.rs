@@ -304,7 +304,7 @@ impl<'a> Judge<'a> {
             due * seen.ticks
         };
         if saw > most {
-            return Verdict::Twice(saw - most);
+            return Verdict::Twice(saw.div_ceil(most.max(1)) - usize::from(most > 0));
         }
         let echoes = seen.echoes[at].saturating_sub(base.echoes[at]);
         if echoes > 0 {
@@ -351,16 +351,17 @@ fn kept(base: &Seen, seen: &Seen) -> Verdict {
 
 /// One event starts one run.
 fn runs(base: &Seen, seen: &Seen) -> Verdict {
-    let (due, saw) = (
-        base.states.len(),
-        seen.states.len() + seen.stale - base.stale.min(seen.stale),
-    );
+    let late = seen.stale.saturating_sub(base.stale);
+    let (due, saw) = (base.states.len(), seen.states.len() + late);
     if saw > due * seen.ticks {
         Verdict::Twice(saw - due * seen.ticks)
-    } else if saw < due * seen.ticks.min(1) || seen.unrecorded {
-        Verdict::Missing
-    } else {
+    } else if saw >= due * seen.ticks.min(1) && !seen.unrecorded {
         Verdict::Once
+    } else if seen.refused {
+        // The list could not be fetched.
+        Verdict::Failed
+    } else {
+        Verdict::Missing
     }
 }
 

@@ -1,9 +1,9 @@
 //! One try: the real engine in a simulated world, under one schedule, until nothing more happens.
 //!
-//! Owns the order of things: events come, whoever sent one that was not acknowledged sends it again, time passes
-//! when nothing else can. How nodes die and are followed is in `lives`, what people do in `people`, how ticks come in
-//! `ticks`. The invariant: the same schedule gives the same story.
+//! Owns the order of things, and that time passes when nothing else can. How events come is in `deliveries`, how nodes
+//! die and are followed in `lives`, what people do in `people`, how ticks come in `ticks`. The invariant: the same schedule gives the same story.
 
+mod deliveries;
 mod lives;
 mod people;
 mod seen;
@@ -13,19 +13,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use semel_engine::flight::Memory;
-use semel_flow::Value;
-use semel_flow::model::Trigger;
 use semel_ledger::Millis;
 use semel_store::run::RunId;
-use semel_store::{Location, Options, ReceiptFilter, Store};
+use semel_store::{Location, Options, Store};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::clock::Stopwatch;
 use crate::conductor::{Conductor, Signal};
-use crate::events::Arrival;
 use crate::fault::What;
-use crate::node::{Arrived, Life, Node, Refused, accept, deploy};
+use crate::node::{Life, Node, Refused, deploy};
 use crate::schedule::{Delivery, Schedule};
 use crate::stage::Stage;
 use crate::world::World;
@@ -43,10 +40,6 @@ const LONG_MOMENT: Duration = Duration::from_secs(1);
 const HORIZON: Millis = Millis::days(400);
 /// How many moments a try may take.
 const PATIENCE: usize = 20_000;
-/// When an event comes again that was done.
-const AGAIN: Millis = Millis::seconds(60);
-/// How long a sender may send again of which nobody knows.
-const SENDS_FOR: Millis = Millis::days(1);
 
 /// Why a try could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -182,120 +175,6 @@ impl<'a> Sim<'a> {
         }
     }
 
-    async fn events(&mut self) -> Result<(), SimError> {
-        if self.delivery == Delivery::Nodes {
-            self.join_other().await?;
-        }
-        for at in 0..self.stage.events.len() {
-            self.world.tell("the event comes");
-            self.deliver(at).await?;
-        }
-        self.settle().await?;
-        let pause = match self.delivery {
-            Delivery::Again => AGAIN,
-            Delivery::Later => self.sends_for(),
-            _ => return Ok(()),
-        };
-        self.world.clock.pass(pause);
-        for at in 0..self.stage.events.len() {
-            self.world.tell("the same event comes again");
-            self.deliver(at).await?;
-        }
-        self.settle().await?;
-        self.is_on_record().await
-    }
-
-    /// What was sent again and started nothing is on record as that.
-    async fn is_on_record(&mut self) -> Result<(), SimError> {
-        self.node.engine.store().write_receipts().await?;
-        let filter = ReceiptFilter {
-            limit: 1,
-            ..ReceiptFilter::default()
-        };
-        let receipts = self.root.receipts(&filter).await?;
-        self.unrecorded = receipts.items.is_empty();
-        Ok(())
-    }
-
-    /// For how long its sender sends an event again; who remembers keys for less time says how long that is.
-    fn sends_for(&self) -> Millis {
-        let flow = self.stage.flow();
-        let known = flow.triggers.iter().find_map(|trigger| match trigger {
-            Trigger::Webhook(hook) => hook.verify.preset.it.retry_horizon(),
-            _ => None,
-        });
-        let remember = flow.remember.as_ref();
-        let said = remember.map_or(SENDS_FOR, |it| Millis(it.it.0.saturating_sub(AGAIN.0)));
-        known.unwrap_or(SENDS_FOR.min(said))
-    }
-
-    async fn in_order(&mut self) -> Result<(), SimError> {
-        let mut order: Vec<usize> = (0..self.stage.ordered.len()).collect();
-        if let Delivery::Swapped(one, other) = self.delivery {
-            let last = order.len().saturating_sub(1);
-            let at = |number: u8| usize::from(number.saturating_sub(1)).min(last);
-            order.swap(at(one), at(other));
-        }
-        for at in order {
-            self.world.tell(format!("event {} comes", at + 1));
-            self.deliver(at).await?;
-            self.settle().await?;
-            self.world.clock.pass(AGAIN);
-        }
-        Ok(())
-    }
-
-    /// The next delivery of an event.
-    fn arrival(&mut self, at: usize) -> Arrival {
-        let ordered = self.delivery.is_ordered();
-        let events: &[Value] = if ordered {
-            &self.stage.ordered
-        } else {
-            &self.stage.events
-        };
-        self.sent[at] += 1;
-        self.stage.sender.sends(&events[at], self.sent[at])
-    }
-
-    /// Sends an event until it is acknowledged.
-    async fn deliver(&mut self, at: usize) -> Result<(), SimError> {
-        for _ in 0..DELIVERIES {
-            let (conductor, stage) = (Arc::clone(&self.conductor), Arc::clone(self.stage));
-            let arrivals = match self.delivery {
-                Delivery::Together | Delivery::Nodes => vec![self.arrival(at), self.arrival(at)],
-                _ => vec![self.arrival(at)],
-            };
-            let engines = self
-                .nodes()
-                .map(|node| node.engine.clone())
-                .collect::<Vec<_>>();
-            let taking = arrivals.into_iter().zip(engines.into_iter().cycle());
-            let taking = taking.map(|(it, engine)| accept(engine, Arc::clone(&stage), it));
-            let taking = taking.collect();
-            let signal = tokio::select! {
-                biased;
-                signal = conductor.signal() => Some(signal),
-                taken = all(taking) => {
-                    match taken {
-                        Ok(stale) => {
-                            self.stale += stale;
-                            return Ok(());
-                        }
-                        // It was killed meanwhile; who sent it does not know.
-                        Err(Refused::Store(_)) => None,
-                        Err(refused) => return Err(refused.into()),
-                    }
-                }
-            };
-            if let Some(signal) = signal {
-                Box::pin(self.obey(signal)).await?;
-            }
-            self.world
-                .tell("nobody acknowledged the event: it is sent again");
-        }
-        Ok(())
-    }
-
     /// Lets everything happen that will.
     async fn settle(&mut self) -> Result<(), SimError> {
         let end = self.root.now().after(HORIZON);
@@ -355,38 +234,24 @@ impl<'a> Sim<'a> {
     {
         for _ in 0..DELIVERIES {
             let conductor = Arc::clone(&self.conductor);
-            let asking = ask(self.node.engine.clone());
-            let signal = tokio::select! {
-                biased;
-                signal = conductor.signal() => signal,
-                answered = asking => match answered {
-                    Ok(()) => return Ok(()),
-                    Err(_) => continue,
-                },
-            };
-            let asks_again = matches!(signal, Signal::Crash { .. });
-            Box::pin(self.obey(signal)).await?;
-            if asks_again {
-                self.world.tell("nobody answered: it is said again");
+            let mut asking = Box::pin(ask(self.node.engine.clone()));
+            loop {
+                let signal = tokio::select! {
+                    biased;
+                    answered = &mut asking => match answered {
+                        Ok(()) => return Ok(()),
+                        Err(_) => break,
+                    },
+                    signal = conductor.signal() => signal,
+                };
+                let is_over = matches!(signal, Signal::Crash { .. });
+                Box::pin(self.obey(signal)).await?;
+                if is_over {
+                    break;
+                }
             }
+            self.world.tell("nobody answered: it is said again");
         }
         Ok(())
-    }
-}
-
-/// Waits for all; gives how many of them were stale.
-async fn all<F>(taking: Vec<F>) -> Result<usize, Refused>
-where
-    F: Future<Output = Result<Arrived, Refused>>,
-{
-    let mut taking = taking.into_iter();
-    let stale = |arrived: Arrived| usize::from(arrived == Arrived::Stale);
-    match (taking.next(), taking.next()) {
-        (Some(one), Some(other)) => {
-            let (one, other) = tokio::join!(one, other);
-            Ok(stale(one?) + stale(other?))
-        }
-        (Some(one), None) => one.await.map(stale),
-        _ => Ok(0),
     }
 }

@@ -56,7 +56,8 @@ struct Seen {
     /// What stands where repeats are harmless, by what it is put to.
     stands: BTreeMap<String, (usize, String)>,
     down: HashSet<usize>,
-    fetched: usize,
+    /// What the first page is asked for with.
+    first_page: Option<Value>,
     lines: Vec<Line>,
 }
 
@@ -217,27 +218,23 @@ impl World {
         }
         match place.role {
             Role::Question => self.found(place, task),
-            Role::Fetch => self.fetched(place),
+            Role::Fetch => self.fetched(place, task),
             _ => Outcome::Done(answer(place, 1)),
         }
     }
 
     /// A list is one page long; what is asked for after it is empty.
-    fn fetched(&self, place: &Place) -> Outcome {
+    fn fetched(&self, place: &Place, task: &Task) -> Outcome {
         let mut seen = self.seen();
-        seen.fetched += 1;
-        let first = seen.fetched % 2 == 1;
+        let first = seen.first_page.get_or_insert_with(|| task.input.clone());
+        let is_first = *first == task.input;
         drop(seen);
-        self.tell(if first {
-            "the list is fetched"
-        } else {
-            "there is no further page"
-        });
-        Outcome::Done(if first {
-            answer(place, 1)
-        } else {
-            empty_page(place)
-        })
+        if is_first {
+            self.tell("the list is fetched");
+            return Outcome::Done(answer(place, 1));
+        }
+        self.tell("there is nothing new in the list");
+        Outcome::Done(empty_page(place))
     }
 
     /// A thing is found by what its destination was told of it, when it shows.

@@ -18,8 +18,9 @@ impl Sim<'_> {
             self.join_other().await?;
         }
         // Ticks count from the first look.
+        let looked = self.root.now();
         self.settle().await?;
-        let mut tick = self.pass_to_tick(clockwork)?;
+        let mut tick = self.pass_to_tick(clockwork, looked)?;
         if self.delivery == Delivery::Missed {
             tick = self.miss(clockwork, tick).await?;
         } else {
@@ -36,9 +37,10 @@ impl Sim<'_> {
         Ok(())
     }
 
-    fn pass_to_tick(&mut self, clockwork: &Clockwork) -> Result<Time, SimError> {
+    fn pass_to_tick(&mut self, clockwork: &Clockwork, looked: Time) -> Result<Time, SimError> {
         let now = self.root.now();
-        let tick = next_tick(&clockwork.schedule.timing, now).ok_or(SimError::NoTick)?;
+        let after = now.max(looked);
+        let tick = next_tick(&clockwork.schedule.timing, after).ok_or(SimError::NoTick)?;
         // A moment before, so that it comes while somebody looks.
         let before = Millis(tick.since(now).0.saturating_sub(1));
         self.world.clock.pass(before);

@@ -1,6 +1,7 @@
 //! Flows that hold, and flows that do not.
 
 mod pairs;
+mod planted;
 
 use std::sync::Arc;
 
