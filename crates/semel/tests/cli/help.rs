@@ -5,6 +5,8 @@ use crate::support::{Home, ends, stderr, stdout};
 const VERBS: &[&[&str]] = &[
     &[],
     &["check"],
+    &["prove"],
+    &["init"],
     &["deploy"],
     &["diff"],
     &["flows"],

@@ -34,6 +34,7 @@ mod seeing;
 mod serve;
 mod shadow;
 mod sink;
+mod start;
 mod streams;
 mod support;
 mod through;
