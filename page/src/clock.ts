@@ -46,7 +46,9 @@ export function length(ms: number): string {
 export function relative(at: number): string {
   const since = now() - at;
   if (Math.abs(since) < 5000) return "now";
-  return since > 0 ? `${length(since)} ago` : `in ${length(-since)}`;
+  if (since < 0) return `in ${length(-since)}`;
+  const [unit, name] = UNITS.find(([unit]) => since >= unit) ?? [1000, "s"];
+  return `${Math.floor(since / unit)} ${name} ago`;
 }
 
 /** The exact time in the viewer's zone, with the zone. */

@@ -8,7 +8,7 @@ export interface Piece {
 }
 
 const LINE = /^(\s*(?:- +)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"{}[\],&*!|>%@`-][^:#{}[\],]*|-?\w[\w.-]*)?(\s*:)(?=\s|$)/;
-const PARTS = /(\$\{\{.*?\}\})|(#.*$)|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|((?<=[{,]\s*)[\w.-]+(?=\s*:\s))|\b(true|false|null)\b|(?<![\w.-])(-?\d[\w.]*)(?![\w-])|([{}[\],:]|^\s*-\s)/g;
+const PARTS = /(\$\{\{.*?\}\})|(#.*$)|("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')|((?<=[{,]\s*)[\w.-]+(?=\s*:\s))|\b(true|false|null)\b|(?<=^|[\s{[,:])(-?\d[\w.]*)(?=$|[\s,}\]])|([{}[\],]|:(?=\s|$)|^\s*-\s)/g;
 const KINDS = ["", "y-expression", "y-comment", "y-text", "y-name", "y-word", "y-number", "y-sign"];
 
 function value(text: string, pieces: Piece[]): void {

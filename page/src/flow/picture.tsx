@@ -5,6 +5,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { SHAPES } from "../ui/state";
 import { count } from "../ui/text";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -38,39 +39,46 @@ function drawing(from: Element): SVGElement | null {
   return to;
 }
 
-const WORDS: [keyof StepCounts, string][] = [
-  ["under_way", "busy"],
-  ["done", "good"],
-  ["failed", "bad"],
-  ["unknown", "doubt"],
-  ["blocked", "block"],
+/** What is counted, with its shape and tone. */
+const WORDS: [keyof StepCounts, string, string][] = [
+  ["under_way", "running", "busy"],
+  ["done", "done", "good"],
+  ["failed", "failed", "bad"],
+  ["unknown", "unknown", "doubt"],
+  ["blocked", "blocked", "block"],
 ];
-const SIGNS: Record<string, string> = { under_way: "◔", done: "✓", failed: "×", unknown: "?", blocked: "⛨" };
+/** About how wide a digit is. */
+const DIGIT = 7.6;
 
-/** Writes a step's counts into the lower right corner of its card. */
+function made(name: string, attributes: Record<string, string | number>, text?: string): SVGElement {
+  const element = document.createElementNS(SVG, name);
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, String(value));
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+/** Puts a step's counts on the lower edge of its card. */
 function annotate(svg: SVGElement, counts: Record<string, StepCounts>): void {
   svg.querySelectorAll(".counts").forEach((old) => old.remove());
-  for (const group of Array.from(svg.querySelectorAll("g.step, g.gate"))) {
+  for (const group of Array.from(svg.querySelectorAll("g[data-step]"))) {
     const told = counts[group.getAttribute("data-step") ?? ""];
     const card = group.querySelector("rect.card");
-    if (!told || !card) continue;
-    const place = (name: string): number => Number(card.getAttribute(name));
-    const text = document.createElementNS(SVG, "text");
-    text.setAttribute("class", "counts");
-    text.setAttribute("x", String(place("x") + place("width") - 12));
-    text.setAttribute("y", String(place("y") + place("height") - 12));
-    text.setAttribute("text-anchor", "end");
-    const parts = WORDS.filter(([name]) => told[name] > 0);
-    for (const [index, [name, tone]] of parts.entries()) {
-      const part = document.createElementNS(SVG, "tspan");
-      part.setAttribute("class", `${tone}-text`);
-      part.textContent = `${index > 0 ? "  " : ""}${SIGNS[name]} ${count(told[name])}`;
-      text.append(part);
+    const parts = WORDS.filter(([name]) => (told?.[name] ?? 0) > 0);
+    if (!told || !card || parts.length === 0) continue;
+    const side = (name: string): number => Number(card.getAttribute(name));
+    const width = parts.reduce((sum, [name]) => sum + 26 + count(told[name]).length * DIGIT, 8);
+    const pill = made("g", { class: "counts", transform: `translate(${side("x") + side("width") - width - 8},${side("y") + side("height") - 11})` });
+    pill.append(made("rect", { x: 0, y: 0, width, height: 22, rx: 11 }));
+    pill.append(made("title", {}, parts.map(([name]) => `${name.replace("_", " ")}: ${told[name]}`).join(", ")));
+    let x = 10;
+    for (const [name, shape, tone] of parts) {
+      const part = made("g", { class: tone, transform: `translate(${x},4.5) scale(0.8)` });
+      part.append(made("path", { d: SHAPES[shape] ?? "" }), made("text", { x: 20, y: 12.5 }, count(told[name])));
+      pill.append(part);
+      x += 26 + count(told[name]).length * DIGIT;
     }
-    const title = document.createElementNS(SVG, "title");
-    title.textContent = parts.map(([name]) => `${name.replace("_", " ")} ${told[name]}`).join(", ");
-    text.append(title);
-    if (parts.length > 0) group.append(text);
+    // Behind everything else in the drawing's order, so in front of its arrows.
+    group.parentNode?.append(pill);
   }
 }
 
@@ -78,7 +86,9 @@ export function Picture(props: { svg: string; counts?: Record<string, StepCounts
   const place = useRef<HTMLDivElement>(null);
   const drawn = useRef<SVGElement | null>(null);
   useEffect(() => {
-    const parsed = new DOMParser().parseFromString(props.svg, "image/svg+xml");
+    // Its own colours are left out: the page has its own for it, and the browser would complain of an inline style.
+    const text = props.svg.replace(/<style>[^<]*<\/style>/, "");
+    const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
     drawn.current = drawing(parsed.documentElement);
     place.current?.replaceChildren(...(drawn.current ? [drawn.current] : []));
   }, [props.svg]);

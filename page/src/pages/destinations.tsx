@@ -37,7 +37,7 @@ export function DestinationTable(props: { of: Destination[]; brief?: boolean }):
         <thead>
           <tr>
             <th scope="col">Destination</th>
-            <th scope="col">Breaker</th>
+            {!brief && <th scope="col">Breaker</th>}
             <th scope="col" class="n">Calls</th>
             <th scope="col" class="n">Failed</th>
             <th scope="col" class="n">Unknown</th>
@@ -49,8 +49,8 @@ export function DestinationTable(props: { of: Destination[]; brief?: boolean }):
         <tbody>
           {props.of.map((one) => (
             <tr key={one.name}>
-              <th scope="row"><Text of={one.name} class="mono" /></th>
-              <td data-label="Breaker"><Chip word={one.breaker} />{one.until && <span class="dim"> until <Time at={one.until} as="clock" /></span>}</td>
+              <th scope="row"><Text of={one.name} class="mono" /> {brief && one.breaker !== "closed" && <Chip word={one.breaker} />}</th>
+              {!brief && <td data-label="Breaker"><Chip word={one.breaker} />{one.until && <span class="dim"> until <Time at={one.until} as="clock" /></span>}</td>}
               <td data-label="Calls" class="n">{count(one.calls)}</td>
               <td data-label="Failed" class={`n ${one.failed > 0 ? "bad-text" : ""}`}>{count(one.failed)}</td>
               <td data-label="Unknown" class={`n ${one.unknown > 0 ? "doubt-text" : ""}`}>{count(one.unknown)}</td>

@@ -6,7 +6,7 @@ import { Problem, effectPath, may, send } from "../api";
 import { parse } from "../json";
 import { useLoad } from "../load";
 import type { EffectWhole, Receipt, Turn } from "../types";
-import { Act, Copy, Curl, Empty, Facts, Head, Loading, Panel, Refusal, Time, runLink } from "../ui/bits";
+import { Act, Copy, Curl, Empty, Facts, Head, Loading, Panel, Refusal, Time, Who } from "../ui/bits";
 import { Chip, State } from "../ui/state";
 import { Text, count } from "../ui/text";
 import { say } from "../ui/toast";
@@ -27,7 +27,7 @@ export function EffectPage(props: { scope: string; parts: string[] }): JSX.Eleme
           <About effect={told} />
           {(told.state === "unknown" || told.state === "review") && may("operate") && <Decide effect={told} path={path} put={effect.put} reload={effect.reload} />}
           <div class="columns">
-            <Panel title="Life"><Life of={told.life} /></Panel>
+            <Panel title="Life"><Life of={told} /></Panel>
             <Panel title="Blocked repeats" aside={<span class="dim">{count(told.blocked)}</span>}>
               {told.receipts.length === 0 ? <Empty title="Nobody asked for it again." /> : <ReceiptTable of={told.receipts} />}
             </Panel>
@@ -42,14 +42,13 @@ export function EffectPage(props: { scope: string; parts: string[] }): JSX.Eleme
 
 function About(props: { effect: EffectWhole }): JSX.Element {
   const { effect } = props;
-  const run = effect.owner?.match(/^run_[0-9a-f]+$/) ? effect.owner : null;
   return (
     <Facts
       of={[
         ["Scope", <Text of={effect.scope} class="mono" />],
         ["Key", <><Text of={effect.key} class="mono" /> <Copy text={effect.key} what="the key" /></>],
         ["Attempt", String(effect.attempt)],
-        ["Owner", run ? <a href={runLink(run)}>{run.slice(0, 16)}…</a> : effect.owner && <Text of={effect.owner} />],
+        ["Owner", effect.owner && <Who name={effect.owner} />],
         ["Their name for it", effect.external_id && <><Text of={effect.external_id} class="mono" /> <Copy text={effect.external_id} what="their name for it" /></>],
         ["First asked", <Time at={effect.created_at} />],
         ["Changed", <Time at={effect.changed_at} />],
@@ -62,15 +61,28 @@ function About(props: { effect: EffectWhole }): JSX.Element {
   );
 }
 
-export function Life(props: { of: Turn[] }): JSX.Element {
-  if (props.of.length === 0) return <p class="dim">Nothing happened to it yet.</p>;
+/** What happened to an effect. A claim that went well leaves no turn of its own; its attempt tells of it. */
+function life(of: EffectWhole): Turn[] {
+  const told = of.attempts.flatMap((attempt): Turn[] => {
+    const turn = (at: string, to: string, cause: string): Turn => ({ at, attempt: attempt.attempt, from: "", to, cause, by: null, note: null });
+    const begun = of.life.some((one) => one.attempt === attempt.attempt && one.to === "claimed");
+    const ended = of.life.some((one) => one.attempt === attempt.attempt && one.to === attempt.state);
+    return [
+      ...(begun ? [] : [turn(attempt.claimed_at, "claimed", "asked")]),
+      ...(ended || attempt.ended_at === null ? [] : [turn(attempt.ended_at, attempt.state, "settled")]),
+    ];
+  });
+  return [...told, ...of.life].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+export function Life(props: { of: EffectWhole }): JSX.Element {
   return (
     <ol class="life">
-      {props.of.map((turn, index) => (
+      {life(props.of).map((turn, index) => (
         <li key={index}>
           <span class="when"><Time at={turn.at} as="clock" /></span>
           <span>
-            <State of={turn.to} /> <span class="dim">{turn.cause.replaceAll("_", " ")}{turn.by && <> by <Text of={turn.by} /></>}, attempt {turn.attempt}</span>
+            <State of={turn.to} /> <span class="dim">{turn.cause.replaceAll("_", " ")}{turn.by && <> by <Who name={turn.by} /></>}, attempt {turn.attempt}</span>
             {turn.note && <p>“<Text of={turn.note} />”</p>}
           </span>
         </li>
@@ -94,7 +106,7 @@ export function ReceiptTable(props: { of: Receipt[]; effects?: (receipt: Receipt
               <td data-label="When">{receipt.at ? <Time at={receipt.at} /> : "earlier"}</td>
               {props.effects && <th scope="row">{props.effects(receipt)}</th>}
               <td data-label="Told">{receipt.verdict && <Chip word={receipt.verdict} tone="block" />}</td>
-              <td data-label="Who asked">{receipt.by && <Text of={receipt.by} class="mono" />}</td>
+              <td data-label="Who asked">{receipt.by && <Who name={receipt.by} />}</td>
               <td data-label="Times" class="n">{count(receipt.count)}</td>
             </tr>
           ))}

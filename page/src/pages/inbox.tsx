@@ -18,6 +18,11 @@ const LIMIT = 50;
 
 export const KIND_WORDS: Record<string, string> = { approval: "leave", review: "lost answer" };
 
+/** What a person is asked, in one line. */
+export function question(item: Item): string {
+  return item.kind === "approval" ? item.what : `Did ${item.step ?? item.scope} happen for ${item.key}?`;
+}
+
 export function Inbox(): JSX.Element {
   const by = { flow: query("flow"), step: query("step"), kind: query("kind"), for: query("for"), since: sinceTime(query("since")) };
   const path = url("/v1/inbox", { ...by, after: query("after"), limit: LIMIT });
@@ -66,7 +71,7 @@ function Items(props: { of: Item[] }): JSX.Element {
         <tbody>
           {props.of.map((item) => (
             <tr key={item.id}>
-              <th scope="row"><a href={link("inbox", item.id)}><Text of={item.what} /></a></th>
+              <th scope="row"><a href={link("inbox", item.id)}><Text of={question(item)} /></a>{item.kind === "review" && <p class="dim said"><Text of={item.what} /></p>}</th>
               <td data-label="Kind"><Chip word={KIND_WORDS[item.kind] ?? item.kind} tone={item.kind === "review" ? "doubt" : "busy"} /></td>
               <td data-label="Flow">{item.flow && <a class="quiet" href={flowLink(item.flow)}><Text of={item.flow} /></a>}</td>
               <td data-label="Step">{item.step && <Text of={item.step} />}</td>
@@ -168,7 +173,7 @@ function SetShown(props: { set: Chosen }): JSX.Element {
     <>
       <p><strong>{plural(set.count, "item")}</strong>{set.items.length < set.count && `, the first ${set.items.length} of them`}:</p>
       <ul class="rows short">
-        {set.items.map((item) => <li key={item.id}><span class="row-main"><Text of={item.what} /></span> <Text of={item.key} class="mono dim" /></li>)}
+        {set.items.map((item) => <li key={item.id}><span class="row-main"><Text of={question(item)} /></span></li>)}
       </ul>
       <p class="dim">What you confirm: <code>{set.hash.slice(0, 16)}…</code>. If anything changes meanwhile, nothing is decided.</p>
     </>

@@ -8,12 +8,12 @@ import { tally } from "../live";
 import { useLoad } from "../load";
 import { Life } from "./effect";
 import type { Decided, ItemWhole } from "../types";
-import { Act, Copy, Curl, Facts, Head, Loading, Panel, Refusal, Time, effectLink, flowLink, runLink } from "../ui/bits";
+import { Act, Copy, Curl, Facts, Head, Loading, Panel, Refusal, Time, Who, effectLink, flowLink, runLink } from "../ui/bits";
 import { Chip, State } from "../ui/state";
 import { Short, Text } from "../ui/text";
 import { say } from "../ui/toast";
 import { Value } from "../ui/value";
-import { KIND_WORDS } from "./inbox";
+import { KIND_WORDS, question } from "./inbox";
 
 export function ItemPage(props: { id: string }): JSX.Element {
   const path = `/v1/inbox/${encodeURIComponent(props.id)}`;
@@ -23,18 +23,19 @@ export function ItemPage(props: { id: string }): JSX.Element {
   const told = item.data;
   return (
     <>
-      <Head title={told ? <Text of={told.what} /> : "Item"} name={told?.what ?? "Item"}><Curl path={path} /></Head>
+      <Head title={told ? <Text of={question(told)} /> : "Item"} name={told ? question(told) : "Item"}><Curl path={path} /></Head>
       <Refusal problem={item.problem} />
       {item.loading && <Loading />}
       {told && (
         <>
+          {told.kind === "review" && <p class="why-line"><Text of={told.what} /></p>}
           <About item={told} />
           <div class="columns">
             <div>
               {told.show !== null && <Panel title="What it is about"><Value of={told.show} what="what is shown" /></Panel>}
               {told.kind === "review" && told.effect.input !== null && <Panel title="What was sent"><Value of={told.effect.input} blob={told.effect.input_blob} what="what was sent" /></Panel>}
               <Lookups item={told} />
-              <Panel title="Life of the effect"><Life of={told.effect.life} /></Panel>
+              <Panel title="Life of the effect"><Life of={told.effect} /></Panel>
             </div>
             <Decision item={told} path={path} reload={item.reload} />
           </div>
@@ -56,7 +57,7 @@ function About(props: { item: ItemWhole }): JSX.Element {
         ["Effect", <a class="mono" href={effectLink(item.scope, item.key)}><Text of={`${item.scope} ${item.key}`} /></a>],
         ["Waiting since", <Time at={item.since} />],
         ["Until", item.until && <Time at={item.until} />],
-        ["Asked for by", item.maker && <Text of={item.maker} />],
+        ["Asked for by", item.maker && <Who name={item.maker} />],
         ["May decide", item.may && <Text of={item.may.join(", ")} />],
         ["Approvals", item.needed !== null ? `${item.voters.length} of ${item.needed}` : null],
         ["Item", <><Short of={item.id} /> <Copy text={item.id} what="the item's name" /></>],

@@ -13,6 +13,7 @@ import { Bars, type Series } from "../ui/chart";
 import { State } from "../ui/state";
 import { Text, count, plural } from "../ui/text";
 import { DestinationTable } from "./destinations";
+import { KIND_WORDS, question } from "./inbox";
 
 const RANGES: [string, string, number][] = [
   ["1h", "1 hour", 3600],
@@ -64,18 +65,22 @@ function Shown(props: { told: Told; items: Item[] | null }): JSX.Element {
       <Tiles told={told} />
       <Now states={tally.value?.states ?? told.states} />
       <div class="columns">
-        <Panel title="Needs a person" aside={<a href={link("inbox")}>Inbox</a>}>
-          <Waiting items={props.items} />
-        </Panel>
-        <Panel title="Latest runs" aside={<a href={link("runs")}>All runs</a>}>
-          <Latest />
-        </Panel>
-        <Panel title="Destinations" aside={<a href={link("destinations")}>All</a>}>
-          {told.destinations.length === 0 ? <Empty title="Nothing was called yet." /> : <DestinationTable of={told.destinations} brief />}
-        </Panel>
-        <Panel title="Flows" aside={<a href={link("flows")}>All</a>}>
-          <FlowTable of={told.flows} />
-        </Panel>
+        <div>
+          <Panel title="Needs a person" aside={<a href={link("inbox")}>Inbox</a>}>
+            <Waiting items={props.items} />
+          </Panel>
+          <Panel title="Destinations" aside={<a href={link("destinations")}>All</a>}>
+            {told.destinations.length === 0 ? <Empty title="Nothing was called yet." /> : <DestinationTable of={told.destinations} brief />}
+          </Panel>
+        </div>
+        <div>
+          <Panel title="Latest runs" aside={<a href={link("runs")}>All runs</a>}>
+            <Latest />
+          </Panel>
+          <Panel title="Flows" aside={<a href={link("flows")}>All</a>}>
+            <FlowTable of={told.flows} />
+          </Panel>
+        </div>
       </div>
     </>
   );
@@ -129,10 +134,9 @@ export function Waiting(props: { items: Item[] | null }): JSX.Element {
       {props.items.map((item) => (
         <li key={item.id}>
           <a href={link("inbox", item.id)}>
-            <span class="row-main"><Text of={item.what} /></span>
-            <span class="row-side dim">
-              {item.kind === "approval" ? "leave" : "lost answer"}, {item.flow && <Text of={item.flow} />} <Time at={item.since} />
-            </span>
+            <State of={item.kind === "review" ? "unknown" : "parked"} word={KIND_WORDS[item.kind] ?? item.kind} />
+            <span class="row-main"><Text of={question(item)} /></span>
+            <span class="row-side dim"><Time at={item.since} /></span>
           </a>
         </li>
       ))}
@@ -175,7 +179,7 @@ export function merged(runs: Run[], run: Run): Run[] {
 function FlowTable(props: { of: Told["flows"] }): JSX.Element {
   if (props.of.length === 0) return <Empty title="No flow ran in this time." />;
   return (
-    <table>
+    <div class="scroll"><table>
       <thead>
         <tr><th scope="col">Flow</th><th scope="col" class="n">Runs</th><th scope="col" class="n">Failed</th><th scope="col" class="n">Repeats</th></tr>
       </thead>
@@ -189,7 +193,7 @@ function FlowTable(props: { of: Told["flows"] }): JSX.Element {
           </tr>
         ))}
       </tbody>
-    </table>
+    </table></div>
   );
 }
 

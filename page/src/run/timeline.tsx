@@ -156,7 +156,7 @@ function Axis(props: { scale: Scale; from: number }): JSX.Element {
           const place = props.scale.place(tick);
           const anchor = index === 0 ? "start" : place > 92 ? "end" : "middle";
           return (
-            <text key={tick} x={`${place}%`} y="13" text-anchor={anchor}>
+            <text key={tick} class={index === 0 || index === ticks.length - 1 ? "" : "between"} x={`${place}%`} y="13" text-anchor={anchor}>
               {index === 0 ? "0" : `+${length(tick - props.from)}`}
               <title>{exact(tick)}</title>
             </text>

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { Problem, partsOf } from "../api";
 import { clock, exact, relative, tick } from "../clock";
 import { link } from "../route";
-import { Text, line } from "./text";
+import { Short, Text, line } from "./text";
 import { say } from "./toast";
 
 /** A time of the server: how long ago, and exactly on hover. */
@@ -126,6 +126,12 @@ export function Act(props: {
 export const runLink = (run: string): string => link("runs", run);
 export const flowLink = (flow: string): string => link("flows", flow);
 export const effectLink = (scope: string, key: string): string => link("ledger", scope, ...partsOf(key));
+
+/** Who asked: a run by a link, anybody else by name. */
+export function Who(props: { name: string }): JSX.Element {
+  if (!/^(run|evt)_[0-9a-f]{32}$/.test(props.name)) return <Text of={props.name} />;
+  return <a href={runLink(props.name)}><Short of={props.name} /></a>;
+}
 
 /** A heading that the keyboard can be put on, and what stands beside it. */
 export function Head(props: { title: ComponentChildren; name: string; children?: ComponentChildren }): JSX.Element {

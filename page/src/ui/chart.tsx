@@ -67,7 +67,7 @@ export function Bars(props: { title: string; series: Series[]; from: string; ste
             y -= height;
             const width = 100 / bars;
             return (
-              <rect key={`${bar}${one.name}`} class={`bar ${one.tone} ${at === bar ? "picked" : ""}`} x={`${bar * width + width * 0.1}%`} width={`${width * 0.8}%`} y={Math.max(0, y)} height={height} />
+              <rect key={`${bar}${one.name}`} class={`column ${one.tone} ${at === bar ? "picked" : ""}`} x={`${bar * width + width * 0.1}%`} width={`${width * 0.8}%`} y={Math.max(0, y)} height={height} />
             );
           });
         })}

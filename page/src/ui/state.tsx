@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 
 /** Each state's shape, on a field of 16 by 16. */
-const SHAPES: Record<string, string> = {
+export const SHAPES: Record<string, string> = {
   done: "M3.5 8.5l3 3 6-7",
   failed: "M4.5 4.5l7 7M11.5 4.5l-7 7",
   unknown: "M5.6 6.1a2.4 2.4 0 1 1 3.6 2.1c-.8.4-1.2.8-1.2 1.7M8 12.4v.2",
