@@ -68,6 +68,7 @@ export interface Step {
   result_blob: string | null;
   spans?: Span[];
   request?: Json;
+  request_blob?: string | null;
 }
 
 export interface RunEffect extends EffectName {
@@ -155,6 +156,7 @@ export interface FlowWhole extends Release {
   remember: string | null;
   overlap: string;
   steps: StepRow[];
+  examples?: { name: string; event: Json }[];
 }
 
 export interface Place {

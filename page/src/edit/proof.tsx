@@ -30,7 +30,16 @@ export interface Proof {
   seconds: number;
 }
 
-const TONES: Record<string, string> = { once: "good", asks: "doubt", fails: "calm", skipped: "doubt" };
+/** How a verdict is written in the matrix, and its tone. Whatever else there is is bad news. */
+const VERDICTS: Record<string, [word: string, tone: string]> = {
+  unreached: ["–", "calm"],
+  once: ["once", "good"],
+  parked: ["asks", "doubt"],
+  failed: ["fails", "calm"],
+  skipped: ["skipped", "doubt"],
+};
+
+const verdict = (name: string): [string, string] => VERDICTS[name] ?? [name.replace(/^seen (\d+) times$/, "$1×"), "bad"];
 
 export function ProofPanel(props: { of: Proof }): JSX.Element {
   const { of } = props;
@@ -50,7 +59,7 @@ export function ProofPanel(props: { of: Proof }): JSX.Element {
                 <th scope="row"><Text of={step || "(run)"} /></th>
                 {families.map((family) => {
                   const found = cell(step, family);
-                  return <td key={family} title={found ? `${found.tries} tries` : "not tried"}>{found ? <Chip word={found.verdict} tone={TONES[found.verdict] ?? "bad"} /> : "–"}</td>;
+                  return <td key={family} title={found ? `${found.tries} tries` : "not tried"}>{found ? <Chip word={verdict(found.verdict)[0]} tone={verdict(found.verdict)[1]} /> : "–"}</td>;
                 })}
               </tr>
             ))}
@@ -58,17 +67,15 @@ export function ProofPanel(props: { of: Proof }): JSX.Element {
         </table>
       </div>
       {of.findings.map((finding, index) => (
-        <details key={index} open={TONES[finding.verdict] === undefined}>
-          <summary><Text of={finding.step} class="strong" />, {finding.family}: {finding.verdict}</summary>
+        <details key={index} open={VERDICTS[finding.verdict] === undefined}>
+          <summary><Text of={finding.step} class="strong" />, {finding.family}: {verdict(finding.verdict)[0]}</summary>
           <ol class="story">{finding.story.map((line, at) => <li key={at}><span class="mono dim">{line.at_ms} ms</span> <Text of={line.what} /></li>)}</ol>
           {typeof finding.advice === "string" && <p>What to change: <Text of={finding.advice} /></p>}
           <p class="dim">Try it again: <code>--replay {finding.schedule}</code></p>
         </details>
       ))}
       {of.unreached.length > 0 && <p class="doubt-text">Not reached by this event: <Text of={of.unreached.join(", ")} /></p>}
-      {of.events[0] !== undefined && (
-        <details><summary>The event that was tried</summary><Value of={of.events[0]} what="the event" /></details>
-      )}
+      <details><summary>The events that were tried</summary><Value of={of.events} what="the events" /></details>
     </Panel>
   );
 }

@@ -30,7 +30,7 @@ export function StepPanel(props: { run: RunWhole; step: Step; close: () => void 
       <div class="columns">
         <div>
           <h3>Request</h3>
-          {step.request !== undefined && step.request !== null ? <Value of={step.request} what={`the request of ${step.step}`} /> : <p class="dim">{ACTS.has(step.class) ? "Not sent yet." : "This step sends nothing."}</p>}
+          {(step.request !== undefined && step.request !== null) || step.request_blob ? <Value of={step.request ?? null} blob={step.request_blob ?? null} what={`the request of ${step.step}`} /> : <p class="dim">{ACTS.has(step.class) ? "Not sent yet." : "This step sends nothing."}</p>}
         </div>
         <div>
           <h3>Result</h3>
