@@ -22,6 +22,7 @@ const built = await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   legalComments: "none",
+  banner: { js: "/* Semel's page. With Preact and its signals, (c) Jason Miller and the Preact Team, under the MIT licence. */" },
   charset: "utf8",
   absWorkingDir: here("."),
   outdir: target,
