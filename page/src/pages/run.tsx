@@ -7,6 +7,7 @@ import { hearRuns } from "../live";
 import { useLoad } from "../load";
 import { go, link, query, setQuery } from "../route";
 import { PlanDialog } from "../run/plan";
+import { ProofPanel } from "../run/proof";
 import { History, StepPanel } from "../run/step";
 import { Timeline } from "../run/timeline";
 import { OVER, type RunWhole } from "../types";
@@ -82,6 +83,7 @@ function Whole(props: { run: RunWhole; path: string }): JSX.Element {
         <div>
           <Input run={run} />
           <Effects run={run} />
+          <ProofPanel event={run.event} />
         </div>
       </div>
     </>

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import type { Entry, RunEffect, RunWhole, Step } from "../types";
-import { length } from "../clock";
+import { length, now } from "../clock";
 import { Facts, Panel, Time, effectLink } from "../ui/bits";
 import { Chip, State } from "../ui/state";
 import { Text, plural } from "../ui/text";
@@ -86,7 +86,7 @@ export function History(props: { entries: Entry[]; steps?: boolean }): JSX.Eleme
           <span>
             {props.steps && entry.step && <><Text of={entry.step} class="strong" />{": "}</>}
             <Text of={entry.text} />
-            {entry.next_at && <span class="dim"> (goes on <Time at={entry.next_at} />)</span>}
+            {entry.next_at && Date.parse(entry.next_at) > now() && <span class="dim"> (goes on <Time at={entry.next_at} />)</span>}
           </span>
         </li>
       ))}

@@ -127,10 +127,11 @@ export const runLink = (run: string): string => link("runs", run);
 export const flowLink = (flow: string): string => link("flows", flow);
 export const effectLink = (scope: string, key: string): string => link("ledger", scope, ...partsOf(key));
 
-/** Who asked: a run by a link, anybody else by name. */
+/** Who asked: a run by a link, an event by the beginning of its name (one that was refused has no run), anybody else by name. */
 export function Who(props: { name: string }): JSX.Element {
   if (!/^(run|evt)_[0-9a-f]{32}$/.test(props.name)) return <Text of={props.name} />;
-  return <a href={runLink(props.name)}><Short of={props.name} /></a>;
+  const short = <Short of={props.name} />;
+  return props.name.startsWith("run_") ? <a href={runLink(props.name)}>{short}</a> : short;
 }
 
 /** A heading that the keyboard can be put on, and what stands beside it. */
