@@ -8,6 +8,7 @@
 //! [`Trace::sent`] before the first byte that could have an effect leaves, and answers
 //! [`Outcome::Unknown`] whenever it left and no definite answer came.
 
+mod destination;
 mod secrets;
 
 use std::future::Future;
@@ -18,6 +19,7 @@ use semel_flow::Value;
 use semel_flow::model::{Act, Class};
 use semel_ledger::{Key, Millis, Scope};
 
+pub use destination::{Breaker, Destination, LATENCIES};
 pub use secrets::{LEAST_BYTES, Redactor, SecretSet, Secrets};
 
 /// One call to the world, ready to go.
@@ -155,5 +157,10 @@ pub trait Perform: Send + Sync {
     fn identity(&self, act: &Act, input: &Value) -> Result<Option<Value>, String> {
         let _ = (act, input);
         Ok(None)
+    }
+
+    /// How the destinations are doing that were spoken to lately, by name.
+    fn destinations(&self) -> Vec<Destination> {
+        Vec::new()
     }
 }

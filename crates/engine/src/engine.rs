@@ -19,6 +19,8 @@ use semel_store::{Change, Store, StoreError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, oneshot, watch};
 use tokio::task::JoinSet;
 
+use crate::changed::{Changed, Changes};
+use crate::counts::{Counts, FlowCounts};
 use crate::flight::Flight;
 use crate::flows::{Compiled, Flows};
 use crate::hands::Held;
@@ -97,6 +99,8 @@ pub(crate) struct Inner {
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) moved: broadcast::Sender<Moved>,
     pub(crate) works: Mutex<JoinSet<()>>,
+    pub(crate) counts: Counts,
+    pub(crate) changed: Changed,
 }
 
 impl std::fmt::Debug for Engine {
@@ -139,6 +143,8 @@ impl Engine {
                 stopping: watch::Sender::new(false),
                 moved: broadcast::Sender::new(FOLLOWED),
                 works: Mutex::new(JoinSet::new()),
+                counts: Counts::default(),
+                changed: Changed::default(),
             }),
         }
     }
@@ -248,6 +254,30 @@ impl Engine {
     #[must_use]
     pub fn follow(&self) -> broadcast::Receiver<Moved> {
         self.inner.moved.subscribe()
+    }
+
+    /// Follows which rows of runs change on this node; of runs without a parent.
+    #[must_use]
+    pub fn changes(&self) -> Changes {
+        self.inner.changed.follow()
+    }
+
+    /// What is counted on this node and not yet in the store.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.inner.counts
+    }
+
+    /// What is counted of a flow.
+    #[must_use]
+    pub fn counts_of<'a>(&self, compiled: &'a Compiled) -> &'a Arc<FlowCounts> {
+        compiled.counts(&self.inner.counts)
+    }
+
+    /// A run without a parent was started by whoever accepts events: it is counted, and told.
+    pub fn run_started(&self, compiled: &Compiled, run: RunId) {
+        self.counts_of(compiled).add(crate::counts::What::Runs);
+        self.inner.changed.tell(run);
     }
 
     /// How many runs are in this node's hands.

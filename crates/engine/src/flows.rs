@@ -4,11 +4,13 @@
 //! what is live; this is a copy that is refreshed when the store says that it changed.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use semel_flow::model::{Flow, Step, Trigger};
 use semel_store::run::{Release, ReleaseId};
 use semel_store::{Store, StoreError};
+
+use crate::counts::{Counts, FlowCounts};
 
 /// How many releases that are not live are kept ready.
 const KEPT: usize = 256;
@@ -24,6 +26,8 @@ pub struct Compiled {
     pub headers: BTreeSet<String>,
     /// The file.
     pub source: Box<str>,
+    /// What is counted of its flow, once it is asked for.
+    counts: OnceLock<Arc<FlowCounts>>,
 }
 
 impl Compiled {
@@ -44,7 +48,13 @@ impl Compiled {
             headers: semel_flow::check::headers(&flow),
             flow,
             source,
+            counts: OnceLock::new(),
         })
+    }
+
+    /// What is counted of its flow.
+    pub(crate) fn counts(&self, all: &Counts) -> &Arc<FlowCounts> {
+        self.counts.get_or_init(|| all.of(&self.flow.name.it))
     }
 
     /// A step as it is written.

@@ -2,13 +2,15 @@
 //!
 //! Owns what a run does next ([`decide`]), its history ([`journal`], folded in [`state`]), carrying it
 //! out (`worker`), and the duties around it: what is due (`timers`), ticks (`schedules`), what dead
-//! nodes left (`rescuer`, with the flight recorder in [`flight`]). Knows no SQL, no HTTP and no kind of
+//! nodes left (`rescuer`, with the flight recorder in [`flight`]); what is counted of it ([`counts`]). Knows no SQL, no HTTP and no kind of
 //! step: those are behind [`semel_store::Store`] and [`semel_act::Perform`].
 //!
 //! The invariants: a run's state is its journal, folded; nothing that could be noticed is asked of the
 //! world before its claim is durable; an outcome that is not known is never simply repeated.
 
 pub mod callback;
+mod changed;
+pub mod counts;
 pub mod decide;
 mod engine;
 pub mod flight;
@@ -35,4 +37,5 @@ pub mod token;
 mod topics;
 mod worker;
 
+pub use changed::Changes;
 pub use engine::{Engine, Fresh, Moved, Room, Settings};

@@ -19,6 +19,7 @@ use semel_ledger::{
 use semel_store::run::{Run, RunId, Start, StartOutcome, Started};
 use semel_store::{Content, EffectChange, Stored};
 
+use crate::counts;
 use crate::engine::{Engine, fence};
 use crate::flows::Compiled;
 use crate::journal::Kept;
@@ -98,7 +99,12 @@ impl Engine {
         }
         let id = self.store().new_run_id();
         let start = self.again(plan, id, by)?;
+        let flow = start.run.flow.clone();
         let started = self.store().start(start).await?;
+        if matches!(started.outcome, StartOutcome::Started { .. }) {
+            self.inner.counts.of(&flow).add(counts::What::Runs);
+            self.inner.changed.tell(id);
+        }
         self.look();
         match started.outcome {
             StartOutcome::Started { .. } => Ok(id),

@@ -18,6 +18,7 @@ use crate::engine::{Inner, fence};
 use crate::flows::Compiled;
 use crate::journal::{Headers, Origin};
 use crate::start::{Incoming, StartError, short_hash};
+use crate::worker::starts;
 
 /// The longest time between two looks: what is live may change meanwhile.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -92,7 +93,9 @@ async fn fire(
             }
         }
     }
-    inner.store.commit(changes).await?;
+    let starts = starts(&changes);
+    let answers = inner.store.commit(changes).await?;
+    inner.have_started(&starts, &answers);
     inner.has_started(&compiled.flow);
     Ok(next_tick(&schedule.timing, latest))
 }

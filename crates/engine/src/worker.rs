@@ -46,6 +46,7 @@ use crate::timers;
 use crate::token::Links;
 
 pub(crate) use acts::Came;
+pub(crate) use book::starts;
 use book::{Book, Gone};
 pub(crate) use settling::settle;
 

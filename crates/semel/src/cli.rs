@@ -35,6 +35,7 @@ mod secrets;
 mod serve;
 mod steps;
 mod tokens;
+mod top;
 mod trigger;
 mod words;
 
@@ -103,6 +104,7 @@ pub(crate) enum Verb {
     Rollback(rollback::Rollback),
     Trigger(trigger::Trigger),
     Runs(runs::Runs),
+    Top(top::Top),
     Rerun(rerun::Rerun),
     Inbox(inbox::Inbox),
     Receipt(receipt::Receipt),
@@ -202,6 +204,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Rollback(verb) => verb.run(&context).await,
         Verb::Trigger(verb) => verb.run(&context).await,
         Verb::Runs(verb) => verb.run(&context).await,
+        Verb::Top(verb) => verb.run(&context).await,
         Verb::Rerun(verb) => verb.run(&context).await,
         Verb::Inbox(verb) => verb.run(&context).await,
         Verb::Receipt(verb) => verb.run(&context).await,

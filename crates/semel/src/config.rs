@@ -53,6 +53,9 @@ pub(crate) struct Setting {
     pub(crate) origin: Origin,
 }
 
+/// What programs that send traces read where they go.
+const OTEL_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
 /// The shortest span to remember or keep for, as in the API: nothing would switch protection off.
 pub(crate) const SHORTEST: Millis = Millis::seconds(1);
 
@@ -316,6 +319,11 @@ fn from_environment(
             })?;
             let value = text.lines().next().unwrap_or_default().trim().to_owned();
             Ok(Some((value, Origin::Environment(by_file))))
+        }
+        // What other programs read that send traces.
+        (None, None) if name == Name::OtlpEndpoint => {
+            let value = environment(OTEL_ENDPOINT);
+            Ok(value.map(|value| (value, Origin::Environment(OTEL_ENDPOINT.to_owned()))))
         }
         (None, None) => Ok(None),
     }

@@ -77,6 +77,11 @@ impl Paint {
         Paint(wanted() && std::io::stderr().is_terminal())
     }
 
+    #[cfg(test)]
+    pub(crate) fn off() -> Paint {
+        Paint(false)
+    }
+
     pub(crate) fn is_on(self) -> bool {
         self.0
     }

@@ -111,8 +111,11 @@ pub(crate) async fn start(app: &Arc<App>, arrival: Arrival<'_>) -> Result<Accept
         Some((room, fresh)) => app.engine.start(room, fresh, start).await?,
         None => app.store.start(start).await?,
     };
-    if matches!(started.outcome, StartOutcome::Started { held: false }) {
-        app.engine.has_started(&compiled.flow);
+    if let StartOutcome::Started { held } = started.outcome {
+        app.engine.run_started(compiled, id);
+        if !held {
+            app.engine.has_started(&compiled.flow);
+        }
     }
     became(id, &started)
 }
@@ -124,9 +127,12 @@ pub(crate) async fn park(
     key: Key,
     why: &str,
 ) -> Result<Accepted, Problem> {
-    let id = incoming.id;
+    let (id, compiled) = (incoming.id, incoming.compiled);
     let start = incoming.into_parked(key, why).map_err(unwritable)?;
     let started = app.store.start(start).await?;
+    if matches!(started.outcome, StartOutcome::Started { .. }) {
+        app.engine.run_started(compiled, id);
+    }
     became(id, &started)
 }
 

@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use semel_act::Perform;
 use semel_engine::Engine;
+use semel_engine::counts::{FlowCounts, What};
 use semel_engine::token::Links;
-use semel_ledger::Millis;
+use semel_ledger::{Millis, Outcome, Verdict};
 use semel_store::{Store, StoreError};
-use tokio::sync::{Mutex, watch};
+use tokio::sync::{Mutex, RwLock, watch};
 
 use crate::auth::Registry;
 use crate::budget::Budget;
 use crate::hooks::door::Doors;
+use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::traces::Traces;
 use crate::vault::Vault;
 
 /// How a server behaves. The default suits one machine.
@@ -47,6 +50,8 @@ pub struct Settings {
     pub groups: BTreeMap<String, Vec<String>>,
     /// Where the world reaches this server; links begin with it.
     pub public_url: String,
+    /// Where traces of runs go, if anywhere.
+    pub traces: Option<Traces>,
 }
 
 impl Default for Settings {
@@ -64,6 +69,7 @@ impl Default for Settings {
             data: None,
             groups: BTreeMap::new(),
             public_url: "http://127.0.0.1:7351".to_owned(),
+            traces: None,
         }
     }
 }
@@ -72,7 +78,6 @@ impl Default for Settings {
 const BODIES: usize = 256 * 1024 * 1024;
 
 /// What every request shares: the store, the engine, who may call, what is counted, the limits.
-#[derive(Debug)]
 pub struct App {
     pub(crate) store: Arc<Store>,
     pub(crate) settings: Settings,
@@ -86,6 +91,20 @@ pub struct App {
     pub(crate) deploying: Mutex<()>,
     /// Answers that go on for long end when this turns true.
     pub(crate) stopping: watch::Sender<bool>,
+    /// Who follows everything that changes.
+    pub(crate) live: Live,
+    /// Held while counts go from memory to the store, and shared by whoever adds them up.
+    pub(crate) counting: RwLock<()>,
+    /// What is counted outside of flows.
+    outside: Arc<FlowCounts>,
+    /// Who acts for steps, to ask how destinations are doing.
+    pub(crate) perform: Arc<dyn Perform>,
+}
+
+impl std::fmt::Debug for App {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("App").finish_non_exhaustive()
+    }
 }
 
 impl App {
@@ -112,18 +131,42 @@ impl App {
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
             ..semel_engine::Settings::default()
         };
+        let engine = Engine::new(Arc::clone(&store), Arc::clone(&perform), engine);
+        let metrics = Metrics::new(&engine, &perform);
         Ok(Arc::new(App {
-            engine: Engine::new(Arc::clone(&store), perform, engine),
+            outside: engine.counts().of(""),
+            engine,
+            perform,
             store,
             settings,
             doors: Doors::new(Arc::clone(&vault)),
             vault,
             registry,
-            metrics: Metrics::new(),
+            metrics,
             bodies: Budget::new(BODIES),
             deploying: Mutex::new(()),
             stopping: watch::Sender::new(false),
+            live: Live::default(),
+            counting: RwLock::default(),
         }))
+    }
+
+    /// Somebody outside of flows asked the ledger.
+    pub(crate) fn claimed(&self, verdict: Verdict) {
+        self.metrics.claimed(verdict);
+        match verdict {
+            Verdict::Granted => {}
+            Verdict::First => self.outside.add(What::Effects),
+            _ => self.outside.add(What::Blocked),
+        }
+    }
+
+    /// Somebody outside of flows told the ledger what came of it.
+    pub(crate) fn settled(&self, outcome: Outcome) {
+        self.metrics.settled(outcome);
+        if outcome == Outcome::Done {
+            self.outside.add(What::Effects);
+        }
     }
 
     /// How links to runs are made and read, and who is in which group.

@@ -2,7 +2,9 @@
 //! that the store offers. A step that fails is logged and tried again; none of them may end.
 
 mod clock;
+pub(crate) mod counts;
 mod flows;
+mod live;
 mod membership;
 mod moves;
 mod receipts;
@@ -10,6 +12,7 @@ mod rescuer;
 mod revocations;
 mod secrets;
 mod sweeper;
+mod traces;
 
 use std::sync::Arc;
 
@@ -29,5 +32,8 @@ pub(crate) fn start(app: &Arc<App>) -> JoinSet<()> {
     duties.spawn(flows::run(Arc::clone(app)));
     duties.spawn(secrets::run(Arc::clone(app)));
     duties.spawn(moves::run(Arc::clone(app)));
+    duties.spawn(counts::run(Arc::clone(app)));
+    duties.spawn(live::run(Arc::clone(app)));
+    duties.spawn(traces::run(Arc::clone(app)));
     duties
 }

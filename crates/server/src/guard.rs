@@ -53,7 +53,7 @@ pub(crate) async fn claim(
             content,
         })
         .await?;
-    app.metrics.claimed(answered.verdict);
+    app.claimed(answered.verdict);
     match answered.verdict {
         Verdict::Granted => Ok(granted(&answered)),
         Verdict::Done => done(&app.store, &answered).await,

@@ -49,6 +49,10 @@ pub(crate) async fn ready(State(app): State<Arc<App>>) -> Result<Response, Probl
 /// `GET /metrics`
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     const KIND: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    // What could not be read just now stays as it was.
+    if let Ok(Ok(standing)) = tokio::time::timeout(READY_WITHIN, app.store.standing()).await {
+        app.metrics.stands(&standing);
+    }
     text(KIND, app.metrics.scrape(&app.store, &app.engine))
 }
 

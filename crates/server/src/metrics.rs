@@ -1,5 +1,8 @@
 //! What is counted, for Prometheus. Handles of the hot path are resolved once.
 
+mod collected;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -10,10 +13,15 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use semel_act::Perform;
 use semel_engine::Engine;
+use semel_engine::counts::{FlowCounts, What};
 use semel_ledger::{Decision, Outcome, Verdict};
 use semel_store::Store;
+use semel_store::count::Standing;
 use semel_store::run::RunState;
+
+use collected::{OfDestinations, OfFlows};
 
 /// Upper bounds of the duration histogram, in seconds.
 const BOUNDS: [f64; 12] = [
@@ -47,6 +55,11 @@ struct Moves {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Traced {
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Requests {
     route: &'static str,
     status: u32,
@@ -68,6 +81,9 @@ pub(crate) struct Metrics {
     events: Family<Events, Counter>,
     moves: Family<Moves, Counter>,
     runs_held: Gauge,
+    standing: Family<Moves, Gauge>,
+    reviews: Gauge,
+    traces: Family<Traced, Counter>,
     requests: Family<Requests, Counter>,
     durations: Family<Durations, Histogram>,
     queue_depth: Gauge,
@@ -75,7 +91,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Metrics {
+    pub(crate) fn new(engine: &Engine, perform: &Arc<dyn Perform>) -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("semel"),
             claims: Family::default(),
@@ -85,12 +101,21 @@ impl Metrics {
             events: Family::default(),
             moves: Family::default(),
             runs_held: Gauge::default(),
+            standing: Family::default(),
+            reviews: Gauge::default(),
+            traces: Family::default(),
             requests: Family::default(),
             durations: Family::new_with_constructor(|| Histogram::new(BOUNDS)),
             queue_depth: Gauge::default(),
             clock_drift: Gauge::default(),
         };
         metrics.register();
+        for outcome in ["sent", "dropped"] {
+            metrics.traced(outcome, 0);
+        }
+        let it = &mut metrics.registry;
+        it.register_collector(Box::new(OfFlows(engine.clone())));
+        it.register_collector(Box::new(OfDestinations(Arc::clone(perform))));
         metrics
     }
 
@@ -114,6 +139,21 @@ impl Metrics {
             "runs_held",
             "Runs in this node's hands",
             self.runs_held.clone(),
+        );
+        it.register(
+            "runs_under_way",
+            "Runs started from outside that are not over, on all nodes, by state",
+            self.standing.clone(),
+        );
+        it.register(
+            "inbox",
+            "What waits for a person, on all nodes",
+            self.reviews.clone(),
+        );
+        it.register(
+            "traces",
+            "Traces of runs, by whether the collector took them",
+            self.traces.clone(),
         );
         it.register(
             "http_requests",
@@ -172,13 +212,14 @@ impl Metrics {
     }
 
     /// What is counted for the events of one flow.
-    pub(crate) fn events(&self, flow: &str) -> EventCounts {
-        EventCounts(EventStatus::ALL.map(|status| {
+    pub(crate) fn events(&self, flow: &str, counts: Arc<FlowCounts>) -> EventCounts {
+        let by_status = EventStatus::ALL.map(|status| {
             self.events.get_or_create_owned(&Events {
                 flow: flow.to_owned(),
                 status: status.name(),
             })
-        }))
+        });
+        EventCounts { by_status, counts }
     }
 
     /// What is counted for one route.
@@ -189,6 +230,25 @@ impl Metrics {
             requests: self.requests.clone(),
             duration,
         }
+    }
+
+    /// Traces were sent, or dropped.
+    pub(crate) fn traced(&self, outcome: &'static str, count: u64) {
+        let traces = self.traces.get_or_create(&Traced { outcome });
+        traces.inc_by(count);
+    }
+
+    /// What stands, as the store said just now.
+    pub(crate) fn stands(&self, standing: &Standing) {
+        for state in RunState::ALL.into_iter().filter(|state| state.is_open()) {
+            let found = standing.runs.iter().find(|(it, _)| *it == state);
+            let count = found.map_or(0, |(_, count)| count.cast_signed());
+            let label = Moves {
+                state: state.name(),
+            };
+            self.standing.get_or_create(&label).set(count);
+        }
+        self.reviews.set(standing.reviews.cast_signed());
     }
 
     /// Everything as text.
@@ -250,11 +310,18 @@ impl EventStatus {
 
 /// What is counted for the events of one flow.
 #[derive(Debug)]
-pub(crate) struct EventCounts([Counter; EventStatus::ALL.len()]);
+pub(crate) struct EventCounts {
+    by_status: [Counter; EventStatus::ALL.len()],
+    counts: Arc<FlowCounts>,
+}
 
 impl EventCounts {
     pub(crate) fn count(&self, status: EventStatus) {
-        self.0[status as usize].inc();
+        self.by_status[status as usize].inc();
+        self.counts.add(What::Events);
+        if status == EventStatus::Duplicate {
+            self.counts.add(What::Duplicates);
+        }
     }
 }
 

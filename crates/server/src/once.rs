@@ -44,7 +44,7 @@ pub(crate) async fn once(
             content,
         })
         .await?;
-    app.metrics.claimed(answered.verdict);
+    app.claimed(answered.verdict);
     let mut out = Object::new();
     match (answered.verdict, answered.entry) {
         (Verdict::First, _) => {

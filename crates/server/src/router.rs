@@ -23,8 +23,9 @@ use crate::hooks::receive;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
-    approve, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger, once,
-    proof, receipts, releases, runs, secrets, settle, tokens, trigger,
+    approve, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox, kv,
+    ledger, live, once, overview, pictures, proof, receipts, releases, runs, secrets, settle,
+    tokens, trigger,
 };
 
 /// Who may pass.
@@ -65,7 +66,7 @@ const HOOKS: &str = "/hooks/{*path}";
 const KV: &str = "/v1/kv/{*key}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 49] = [
+pub const ROUTES: [Route; 56] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
@@ -119,6 +120,13 @@ pub const ROUTES: [Route; 49] = [
     route(Access::Open, "/openapi.json", &["get"]),
     route(Access::Open, "/errors/{code}", &["get"]),
     route(Access::Open, "/callbacks/{token}", &["post"]),
+    route(Access::Token, "/v1/overview", &["get"]),
+    route(Access::Token, "/v1/live", &["get"]),
+    route(Access::Token, "/v1/destinations", &["get"]),
+    route(Access::Token, "/v1/flows/{flow}/picture", &["get"]),
+    route(Access::Token, "/v1/flows/{flow}/steps", &["get"]),
+    route(Access::Token, "/v1/picture", &["post"]),
+    route(Access::Token, "/v1/schema", &["get"]),
 ];
 
 fn methods(path: &str) -> MethodRouter<Arc<App>> {
@@ -172,6 +180,13 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/errors/{code}" => get(health::page),
         "/metrics" => get(health::metrics),
         "/callbacks/{token}" => post(callbacks::receive),
+        "/v1/overview" => get(overview::get),
+        "/v1/live" => get(live::get),
+        "/v1/destinations" => get(destinations::list),
+        "/v1/flows/{flow}/picture" => get(pictures::of_flow),
+        "/v1/flows/{flow}/steps" => get(pictures::steps),
+        "/v1/picture" => post(pictures::of_source),
+        "/v1/schema" => get(pictures::schema),
         _ => MethodRouter::new(),
     }
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod again;
 pub(crate) mod show;
+pub(crate) mod spans;
 pub(crate) mod story;
 pub(crate) mod tell;
 pub(crate) mod timeline;
@@ -25,8 +26,8 @@ use crate::problem::Problem;
 use crate::query::{Query, invalid};
 use crate::releases::release_text;
 
-const PARAMETERS: [&str; 8] = [
-    "flow", "state", "key", "parent", "since", "until", "before", "limit",
+const PARAMETERS: [&str; 9] = [
+    "flow", "state", "key", "text", "parent", "since", "until", "before", "limit",
 ];
 
 /// `GET /v1/runs`
@@ -42,6 +43,8 @@ pub(crate) async fn list(
         parent: named(&query, "parent")?,
         since: query.time("since")?,
         until: query.time("until")?,
+        changed: None,
+        text: query.one("text")?.map(str::to_owned),
         before: named(&query, "before")?,
         limit: query.limit()?,
     };

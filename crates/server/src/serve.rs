@@ -70,6 +70,9 @@ pub async fn serve(
     // Nothing new comes in now: what is under way ends, so that a restart finds nothing unknown.
     app.engine.stop().await;
     drop((duties, engine));
+    if let Err(error) = duties::counts::write(&app).await {
+        tracing::debug!(%error, "the last counts were not written");
+    }
     // Also if it failed only while connections ended.
     let failed = tokio::select! {
         biased;

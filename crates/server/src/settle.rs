@@ -70,7 +70,7 @@ pub(crate) async fn settle(
     match (answered.verdict, answered.entry) {
         (Verdict::Settled { again }, Some(entry)) => {
             if !again {
-                app.metrics.settled(outcome);
+                app.settled(outcome);
             }
             let mut out = Object::new();
             out.text("verdict", "settled")

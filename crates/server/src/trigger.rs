@@ -182,7 +182,7 @@ async fn answer(
     accepted: Accepted,
 ) -> Result<Response, Problem> {
     let mut out = Object::new();
-    let counts = app.metrics.events(flow);
+    let counts = app.metrics.events(flow, app.engine.counts().of(flow));
     let (status, code) = match &accepted {
         Accepted::Started(_) => (EventStatus::Accepted, StatusCode::ACCEPTED),
         Accepted::Duplicate(_) => (EventStatus::Duplicate, StatusCode::OK),

@@ -27,7 +27,7 @@ use semel_flow::value::Piece;
 use tokio::time::Instant;
 
 use crate::Settings;
-use crate::limits::{DestinationState, Limits};
+use crate::limits::{DestinationState, Ended, Limits};
 use crate::outcome::{failed, held, is_healthy};
 use crate::outgoing::{Connector, Origin, OutgoingRules, Service};
 use crate::secrets::{Filler, MissingSecret, Redactor};
@@ -123,6 +123,7 @@ impl Email {
         // An unwilling recipient says nothing against the server.
         let of_recipients = matches!(ended, Err(End::Recipients(_)));
         let outcome = case.judged(ended);
+        pass.count(Ended::of(&outcome));
         pass.report(if of_recipients {
             Some(true)
         } else {

@@ -23,7 +23,7 @@ use semel_flow::model::Class;
 use tokio::time::Instant;
 
 use crate::Settings;
-use crate::limits::{DestinationState, Limits};
+use crate::limits::{DestinationState, Ended, Limits};
 use crate::outcome::{failed, held, is_healthy};
 use crate::outgoing::{Call, Client, Connector, Reply, Route, Service, Trouble};
 use plan::{Message, Terms};
@@ -136,6 +136,10 @@ impl Http {
                 }
             },
         };
+        pass.count(match &leg {
+            Leg::On(_) => Ended::Done,
+            Leg::End(outcome) => Ended::of(outcome),
+        });
         pass.report(match &leg {
             Leg::On(_) => Some(true),
             Leg::End(outcome) => is_healthy(outcome),

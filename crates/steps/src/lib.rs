@@ -19,6 +19,7 @@ mod limits;
 mod notify;
 mod outcome;
 mod outgoing;
+mod post;
 mod process;
 mod secrets;
 mod sql;
@@ -27,7 +28,9 @@ mod ssh;
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
-use semel_act::{Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace};
+use semel_act::{
+    Destination, Failure, FailureClass, Outcome, Perform, Performing, Secrets, Task, Trace,
+};
 use semel_flow::Value;
 use semel_flow::model::{Act, Kind};
 
@@ -35,10 +38,12 @@ pub use ai::{Api, Model, ModelError, Models, Price, PriceError};
 pub use email::{AddressError, SmtpError, SmtpLogin, SmtpServer, SmtpServers, SmtpTls};
 pub use exec::ExecSettings;
 pub use limits::{
-    BreakerSettings, BreakerState, DestinationLimits, DestinationState, LimitSettings, Rate,
+    BreakerSettings, BreakerState, CallStats, DestinationLimits, DestinationState, LimitSettings,
+    Rate,
 };
 pub use notify::NotifySettings;
 pub use outgoing::{OutgoingRules, Proxy, ProxyError, ProxyUrlError, RulesError};
+pub use post::{PostError, Poster, PosterError};
 pub use secrets::{EnvSecrets, SecretsError};
 pub use sql::{Connection, ConnectionError, Connections, Database, receipts_sql};
 pub use ssh::SshSettings;
@@ -129,14 +134,6 @@ impl Steps {
             http: http::Http::new(settings),
         }
     }
-
-    /// How the destinations are doing that were spoken to lately.
-    #[must_use]
-    pub fn destinations(&self) -> Vec<DestinationState> {
-        let mut states = self.http.destinations();
-        states.extend(self.email.destinations());
-        states
-    }
 }
 
 impl Perform for Steps {
@@ -162,6 +159,12 @@ impl Perform for Steps {
             Kind::Ai => self.ai.identity(input).map(Some),
             _ => Ok(None),
         }
+    }
+
+    fn destinations(&self) -> Vec<Destination> {
+        let mut states = self.http.destinations();
+        states.extend(self.email.destinations());
+        states.into_iter().map(Destination::from).collect()
     }
 }
 

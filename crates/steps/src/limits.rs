@@ -7,10 +7,12 @@
 mod breaker;
 mod destination;
 mod rate;
+mod stats;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use semel_act::Breaker;
 use semel_ledger::Millis;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
@@ -19,9 +21,11 @@ use crate::outgoing::Origin;
 use destination::Destination;
 
 pub(crate) use destination::Held;
+pub(crate) use stats::Ended;
 
 pub use breaker::{BreakerSettings, BreakerState};
 pub use rate::Rate;
+pub use stats::CallStats;
 
 /// How many destinations are remembered; those with nothing under way make room.
 const MOST_DESTINATIONS: usize = 4096;
@@ -77,6 +81,8 @@ impl LimitSettings {
 pub struct DestinationState {
     /// Scheme, host and port.
     pub origin: String,
+    /// Host and port.
+    pub name: String,
     /// Requests under way.
     pub in_flight: usize,
     /// Requests that wait for their turn.
@@ -85,6 +91,10 @@ pub struct DestinationState {
     pub failures: u32,
     /// Whether it is left alone.
     pub breaker: BreakerState,
+    /// How hard it may be pressed.
+    pub limits: DestinationLimits,
+    /// What came of the calls to it.
+    pub calls: CallStats,
 }
 
 /// The destinations.
@@ -97,6 +107,7 @@ pub(crate) struct Limits {
 pub(crate) struct Pass {
     destination: Arc<Destination>,
     probe: bool,
+    began: Instant,
     _slot: OwnedSemaphorePermit,
 }
 
@@ -121,6 +132,7 @@ impl Limits {
         Ok(Pass {
             destination,
             probe,
+            began: Instant::now(),
             _slot: slot,
         })
     }
@@ -148,6 +160,12 @@ impl Limits {
 }
 
 impl Pass {
+    /// Counts the call, which has ended.
+    pub(crate) fn count(&self, ended: Ended) {
+        let took = self.began.elapsed();
+        self.destination.stats.count(ended, took);
+    }
+
     /// Tells how it went; nothing if it says nothing about the destination.
     pub(crate) fn report(mut self, healthy: Option<bool>) {
         let Some(healthy) = healthy else {
@@ -162,6 +180,29 @@ impl Drop for Pass {
     fn drop(&mut self) {
         if self.probe {
             lock(&self.destination.breaker).probe_lost();
+        }
+    }
+}
+
+impl From<DestinationState> for semel_act::Destination {
+    fn from(it: DestinationState) -> semel_act::Destination {
+        let rate = |rate: Rate| format!("{}/{}", rate.requests, rate.per);
+        semel_act::Destination {
+            name: it.name,
+            calls: it.calls.took.iter().sum(),
+            failed: it.calls.failed,
+            unknown: it.calls.unknown,
+            took: it.calls.took,
+            took_in_all: it.calls.in_all,
+            open: it.in_flight,
+            waiting: it.waiting,
+            rate: it.limits.rate.map(rate),
+            concurrency: Some(it.limits.concurrency),
+            breaker: match it.breaker {
+                BreakerState::Closed => Breaker::Closed,
+                BreakerState::Open(left) => Breaker::Open(left),
+                BreakerState::HalfOpen => Breaker::HalfOpen,
+            },
         }
     }
 }

@@ -3,6 +3,7 @@
 use semel_ledger::json::Canonical;
 use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Time, Verdict};
 
+use crate::count::{Count, Span};
 use crate::kv::{KvChange, KvDone};
 use crate::listen::Listen;
 use crate::node::{Membership, NodeChange, NodeState};
@@ -83,6 +84,17 @@ pub enum Change {
     Kv(Box<KvChange>),
     /// Forget up to so many values that have expired.
     SweepKv {
+        /// How many at most.
+        limit: u32,
+    },
+    /// Add to what was counted.
+    Counts(Vec<Count>),
+    /// Forget up to so many counts of spans that began before a time.
+    SweepCounts {
+        /// Of which length.
+        span: Span,
+        /// When.
+        until: Time,
         /// How many at most.
         limit: u32,
     },
@@ -171,7 +183,8 @@ pub enum Answer {
     Mailed(bool),
     /// To [`Change::Take`]: the runs, oldest wake first.
     Taken(Vec<RunId>),
-    /// To [`Change::Free`] and [`Change::Forget`]: how many runs; to [`Change::SweepKv`]: how many values.
+    /// To [`Change::Free`] and [`Change::Forget`]: how many runs; to [`Change::SweepKv`]: how many values;
+    /// to [`Change::SweepCounts`]: how many counts.
     Counted(usize),
     /// To [`Change::Release`]: whether anything changed.
     Released(bool),

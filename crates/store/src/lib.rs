@@ -12,6 +12,7 @@
 pub mod blob;
 pub mod change;
 pub mod clock;
+pub mod count;
 pub mod duty;
 pub mod error;
 pub mod gate;

@@ -8,6 +8,7 @@
     reason = "all backends have the same methods, and the others wait"
 )]
 
+mod counts;
 mod kv;
 mod lanes;
 mod listeners;
@@ -62,6 +63,7 @@ struct World {
     cursors: HashMap<Box<str>, Box<str>>,
     /// By the text of its key.
     kv: BTreeMap<Box<str>, KvEntry>,
+    counts: BTreeMap<crate::count::Cell, u64>,
     closed: bool,
 }
 
@@ -143,6 +145,13 @@ impl World {
             Change::Tell { place, note } => Answer::Told(self.runs.tell(place, &note, now)),
             Change::Kv(change) => Answer::Kv(Box::new(self.operate(*change, now))),
             Change::SweepKv { limit } => Answer::Counted(self.sweep_kv(limit, now)),
+            Change::Counts(counts) => {
+                self.count(&counts);
+                Answer::Written
+            }
+            Change::SweepCounts { span, until, limit } => {
+                Answer::Counted(self.sweep_counts(span, until, limit))
+            }
         }
     }
 

@@ -23,6 +23,7 @@ mod ask;
 mod attempt;
 mod columns;
 mod connect;
+mod counts;
 mod effects;
 mod fault;
 mod ground;

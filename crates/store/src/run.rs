@@ -255,6 +255,10 @@ pub struct RunFilter {
     pub since: Option<Time>,
     /// Started before.
     pub until: Option<Time>,
+    /// Whose state or line for people was written at or after.
+    pub changed: Option<Time>,
+    /// Whose key or line for people has this in it, in capitals or not.
+    pub text: Option<String>,
     /// Older than this one: where the page before ended.
     pub before: Option<RunId>,
     /// At most so many.

@@ -11,6 +11,7 @@ mod blobs;
 mod checkpoint;
 mod conditions;
 mod connect;
+mod counts;
 mod effects;
 mod failure;
 mod kv;

@@ -39,6 +39,7 @@ macro_rules! backend {
 }
 
 mod beside;
+mod counts;
 mod engine;
 mod kv;
 mod questions;

@@ -10,10 +10,11 @@ use std::time::Duration;
 use semel_ledger::Time;
 use semel_store::kv::KvPut;
 use semel_store::node::Membership;
-use semel_store::run::{Advance, Next, RunId, RunState};
+use semel_store::run::{Advance, Next, RunId, RunState, StartOutcome};
 use semel_store::{Answer, Change, StoreError};
 
 use super::{Active, More};
+use crate::counts::What;
 use crate::decide::Rest;
 use crate::engine::Inner;
 use crate::flight::Slot;
@@ -103,6 +104,7 @@ impl Active {
             next,
         };
         let mut changes = std::mem::take(&mut book.changes);
+        let starts = starts(&changes);
         changes.push(Change::Advance(Box::new(advance)));
         let Committed {
             mut answers,
@@ -118,8 +120,11 @@ impl Active {
             book.rows += 1;
             book.last_row_at = inner.store.now();
         }
+        let counts = self.compiled.counts(&inner.counts);
+        counts.happened(&self.compiled.flow, &book.pending);
         book.pending.clear();
         book.slots.clear();
+        inner.have_started(&starts, &answers);
         for answer in &answers {
             if let Answer::Told(runs) = answer {
                 for run in runs {
@@ -145,10 +150,49 @@ impl Active {
             yields,
         };
         self.write(inner, next).await?;
-        inner.has_moved(self.id, state);
+        self.has_moved(inner, state);
         // It may be the next to wake; and whom it let pass may be due.
         inner.due.notify_one();
         Ok(More::No)
+    }
+}
+
+impl Active {
+    /// It rests or is over.
+    pub(super) fn has_moved(&self, inner: &Inner, state: RunState) {
+        inner.has_moved(self.id, state);
+        if self.parent.is_none() {
+            self.compiled.counts(&inner.counts).ended(state);
+            inner.changed.tell(self.id);
+        }
+    }
+}
+
+/// A run without a parent that a commit starts: its place among the changes, and what is told of it.
+type Starting = (usize, Box<str>, RunId);
+
+/// The runs without a parent that changes start.
+pub(crate) fn starts(changes: &[Change]) -> Vec<Starting> {
+    let starting = |(place, change): (usize, &Change)| match change {
+        Change::Start(start) if start.run.parent.is_none() => {
+            Some((place, start.run.flow.clone(), start.run.id))
+        }
+        _ => None,
+    };
+    changes.iter().enumerate().filter_map(starting).collect()
+}
+
+impl Inner {
+    /// Counts the runs that a commit has started, and tells of them.
+    pub(crate) fn have_started(&self, starts: &[Starting], answers: &[Answer]) {
+        for (place, flow, run) in starts {
+            if let Some(Answer::Started(started)) = answers.get(*place)
+                && matches!(started.outcome, StartOutcome::Started { .. })
+            {
+                self.counts.of(flow).add(What::Runs);
+                self.changed.tell(*run);
+            }
+        }
     }
 }
 

@@ -114,6 +114,7 @@ impl Active {
         };
         let by = Some(self.identity.id.as_ref().into());
         let answered = inner.store.refusal(effect.id.clone(), by, answered);
+        self.compiled.counts(&inner.counts).blocked(&call.step);
         let text = match answered.record.as_ref().and_then(|r| r.result.as_ref()) {
             Some(result) => inner.store.text(result).await?,
             None => None,

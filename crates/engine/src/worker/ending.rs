@@ -45,7 +45,7 @@ impl Active {
             note.unwrap_or_default().into()
         });
         self.write(inner, Next::Finish { state, why, tell }).await?;
-        inner.has_moved(self.id, state);
+        self.has_moved(inner, state);
         if let Some(parent) = self.parent {
             inner.mail_came(parent);
         }

@@ -127,6 +127,7 @@ impl Active {
             let by = Some(self.identity.id.as_ref().into());
             if let Some(effect) = &call.effect {
                 drop(inner.store.refusal(effect.id.clone(), by, answered));
+                self.compiled.counts(&inner.counts).blocked(&call.step);
             }
             how
         };

@@ -51,12 +51,24 @@ impl Backup {
             let _ = std::fs::remove_file(&copy);
         }
         copied.with_context(|| format!("cannot back up to {}", self.file.display()))?;
+        mark(&database);
         let bytes = std::fs::metadata(&self.file)?.len();
         if context.json {
             Context::print_json(&json!({"file": self.file, "bytes": bytes}))?;
         }
         say!("semel: {} bytes in {}, checked", bytes, self.file.display());
         Ok(0)
+    }
+}
+
+/// The file beside the database that tells when the last backup was made.
+pub(super) const MARK: &str = "last-backup";
+
+/// Notes for `semel doctor` that a backup was made; without the note it is as good a backup.
+fn mark(database: &Path) {
+    let mark = parent(database).join(MARK);
+    if let Err(error) = files::write_private(&mark, b"made by semel backup\n") {
+        say!("semel: warning: {error:#}");
     }
 }
 

@@ -4,11 +4,13 @@
 //! file in the data directory, to measure the disk, which it removes. A PostgreSQL store is opened
 //! as any command opens it, which makes or updates its tables.
 
+mod backups;
 mod database;
 mod directory;
 mod disk;
 mod secrets;
 mod server;
+mod work;
 
 use std::path::Path;
 
@@ -76,6 +78,7 @@ impl Doctor {
         let mut checks = Vec::new();
         if let Some(url) = context.config.text(Name::Server) {
             checks.extend(server::remote(context, url).await);
+            checks.extend(work(context, &checks).await);
         } else {
             let data = context.config.data()?;
             checks.extend(directory::check(&data));
@@ -83,6 +86,10 @@ impl Doctor {
                 Location::Sqlite(path) => {
                     let owner = server::owner(context, &parent(&path)).await;
                     checks.push(owner.check);
+                    if owner.serves {
+                        checks.extend(work(context, &checks).await);
+                    }
+                    checks.push(backups::check(&parent(&path)));
                     checks.extend(database::check(&path));
                     checks.push(secrets::of_file(&data, &path));
                 }
@@ -99,6 +106,20 @@ impl Doctor {
         }
         Ok(if ok { Exit::Done } else { Exit::Failed }.code())
     }
+}
+
+/// What a server says about its work, if it can be asked at all.
+async fn work(context: &Context, before: &[Check]) -> Vec<Check> {
+    if before
+        .iter()
+        .any(|it| it.name == "server" && it.finding == Finding::Bad)
+    {
+        return Vec::new();
+    }
+    work::check(context).await.unwrap_or_else(|error| {
+        let detail = format!("cannot be asked about its work: {error:#}");
+        vec![Check::doubt("server", detail, "look at its log")]
+    })
 }
 
 fn print(check: &Check) {

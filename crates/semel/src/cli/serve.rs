@@ -10,6 +10,7 @@ mod models;
 mod places;
 mod steps;
 mod token;
+mod traces;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -206,6 +207,7 @@ fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings> {
         drain: Duration::from_millis(config.span(Name::Drain)?.0),
         data: Some(data.to_owned()),
         groups: config.members(),
+        traces: traces::traces(config)?,
         ..Settings::default()
     })
 }

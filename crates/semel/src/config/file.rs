@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Contents, Problem> {
                 contents.groups = groups::read(text, value, key.span().start)?;
             }
             // A table whose members are settings with a dot in their names.
-            ("outgoing" | "exec" | "ssh", DeValue::Table(members)) => {
+            ("outgoing" | "exec" | "ssh" | "otlp", DeValue::Table(members)) => {
                 for (member, value) in members {
                     let line = line_at(text, member.span().start);
                     let word = format!("{word}.{}", member.get_ref());

@@ -23,10 +23,11 @@ pub(crate) enum Name {
     SshKnownHosts,
     SshAgent,
     SshConfig,
+    OtlpEndpoint,
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 20] = [
+    pub(crate) const ALL: [Name; 21] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -47,6 +48,7 @@ impl Name {
         Name::SshKnownHosts,
         Name::SshAgent,
         Name::SshConfig,
+        Name::OtlpEndpoint,
     ];
 
     pub(crate) fn text(self) -> &'static str {
@@ -71,6 +73,7 @@ impl Name {
             Name::SshKnownHosts => "ssh.known_hosts",
             Name::SshAgent => "ssh.agent",
             Name::SshConfig => "ssh.config",
+            Name::OtlpEndpoint => "otlp.endpoint",
         }
     }
 
@@ -108,7 +111,8 @@ impl Name {
             | Name::ExecAllow
             | Name::SshKnownHosts
             | Name::SshAgent
-            | Name::SshConfig => None,
+            | Name::SshConfig
+            | Name::OtlpEndpoint => None,
         }
     }
 }

@@ -13,8 +13,9 @@ use semel_flow::model::{Trigger, Webhook};
 use semel_store::run::ReleaseId;
 
 use super::verify::Verifier;
+use crate::app::App;
 use crate::code::Code;
-use crate::metrics::{EventCounts, Metrics};
+use crate::metrics::EventCounts;
 use crate::problem::Problem;
 use crate::vault::Vault;
 
@@ -78,7 +79,7 @@ impl Doors {
     }
 
     /// The door of a hook, with the secrets as they are now.
-    pub(crate) fn of(&self, hook: &Hook<'_>, metrics: &Metrics) -> Result<Arc<Door>, Problem> {
+    pub(crate) fn of(&self, hook: &Hook<'_>, app: &App) -> Result<Arc<Door>, Problem> {
         let secrets = self.secrets_of(hook)?;
         let id = (hook.compiled.id, hook.nth);
         let ready = self.ready.read().unwrap_or_else(PoisonError::into_inner);
@@ -92,7 +93,10 @@ impl Doors {
         let door = Arc::new(Door {
             secrets,
             verifier,
-            counts: metrics.events(&hook.compiled.flow.name.it),
+            counts: app.metrics.events(
+                &hook.compiled.flow.name.it,
+                Arc::clone(app.engine.counts_of(hook.compiled)),
+            ),
         });
         let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
         if ready.len() >= KEPT {

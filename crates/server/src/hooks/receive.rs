@@ -43,7 +43,7 @@ pub(crate) async fn receive(
 ) -> Result<Response, Problem> {
     let live = app.engine.flows().live();
     let hook = Hook::at(&live, request.uri().path()).ok_or_else(nowhere)?;
-    let door = app.doors.of(&hook, &app.metrics)?;
+    let door = app.doors.of(&hook, &app)?;
     let (parts, content) = request.into_parts();
     let (headers, limit) = (&parts.headers, app.settings.max_body);
     let (received, _room) = body::read(content, headers, &app, limit).await?;

@@ -11,12 +11,13 @@ use semel_engine::state::Phase;
 use semel_flow::check::{self, Row};
 use semel_ledger::{EffectId, Scope};
 use semel_store::run::RunId;
-use semel_store::{Receipt, ReceiptFilter, Record, Store};
+use semel_store::{Receipt, ReceiptFilter, Record, Store, Stored};
 
 use crate::app::App;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::runs::spans;
 use crate::runs::story::{Story, Touched, write_kept};
 use crate::runs::timeline::{self, Entry};
 use crate::runs::{in_path, write_row};
@@ -48,7 +49,7 @@ pub(crate) async fn get(
     let mut out = Object::new();
     write_row(&mut out, &story.run);
     write_opening(&mut out, &story);
-    write_steps(&mut out, &story, compiled.as_deref());
+    write_steps(&mut out, &story, compiled.as_deref(), &effects);
     let all = entries(&story, start.as_ref(), &effects);
     out.list("timeline", &all, |out, entry| entry.write(out));
     let now = app.store.now();
@@ -159,7 +160,13 @@ fn write_opening(out: &mut Object, story: &Story) {
 }
 
 /// The steps in the order of the file: those that have begun, and those that are still to come.
-fn write_steps(out: &mut Object, story: &Story, compiled: Option<&Compiled>) {
+fn write_steps(
+    out: &mut Object,
+    story: &Story,
+    compiled: Option<&Compiled>,
+    effects: &[(Touched, Blocked)],
+) {
+    let spans = spans::of(story);
     let rows = compiled.map_or_else(Vec::new, |it| check::table(&it.flow));
     let is_item = story.opening().by == Origin::Item;
     let mut inside: Option<usize> = None;
@@ -188,7 +195,24 @@ fn write_steps(out: &mut Object, story: &Story, compiled: Option<&Compiled>) {
             .text_or_null("undo", undo.map(phase_name))
             .text_or_null("undo_why", undo.and_then(why));
         write_kept(out, "result", story.result(&row.step));
+        write_request(out, story, &row.step, effects);
+        let spans = spans.get(row.step.as_str()).into_iter().flatten();
+        out.list("spans", spans, |out, span| span.write(out));
     });
+}
+
+/// Writes what a step asked of the world, secrets by name: as the ledger keeps it, or the journal where
+/// the ledger has no entry. What changes from moment to moment is not a part of an effect.
+fn write_request(out: &mut Object, story: &Story, step: &str, effects: &[(Touched, Blocked)]) {
+    let own = effects.iter().rfind(|(touched, _)| *touched.step == *step);
+    match own.and_then(|(_, blocked)| blocked.record.input.as_ref()) {
+        Some(Stored::Inline(text)) => out.raw("request", text).raw("request_blob", "null"),
+        Some(Stored::Blob(blob)) => out.raw("request", "null").hex("request_blob", &blob.hash),
+        None => {
+            write_kept(out, "request", story.asked(step));
+            out
+        }
+    };
 }
 
 fn phase_name(phase: &Phase) -> &'static str {

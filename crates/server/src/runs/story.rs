@@ -40,7 +40,8 @@ impl Story {
         Story::of(loaded.ok_or_else(|| missing(&id.text()))?)
     }
 
-    fn of(loaded: Loaded) -> Result<Story, Problem> {
+    /// The story of a run that was read.
+    pub(crate) fn of(loaded: Loaded) -> Result<Story, Problem> {
         let mut happenings = Vec::new();
         for row in &loaded.journal {
             let read = journal::read(row.at, &row.row).map_err(|error| {
@@ -78,6 +79,15 @@ impl Story {
         });
         let named = |(name, _): &(&Arc<str>, &Kept)| ***name == *step;
         reused.chain(done).rfind(named).map(|(_, result)| result)
+    }
+
+    /// What a step asked of the world, where the ledger keeps no entry for it.
+    pub(crate) fn asked(&self, step: &str) -> Option<&Kept> {
+        let mut latest = self.happenings.iter().rev();
+        latest.find_map(|(_, it)| match it {
+            Happening::Done(done) if *done.step == *step => done.input.as_ref(),
+            _ => None,
+        })
     }
 
     /// The effects that its steps asked for or made, in order, each once.

@@ -4,26 +4,20 @@
 //! ends with the run, or when the server stops; whoever comes back says with `Last-Event-ID` how far
 //! it had read.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
-use hyper::body::Frame;
 use semel_engine::Moved;
 use semel_store::run::{RunId, RunState};
 use tokio::sync::broadcast::{self, error::RecvError};
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
+use crate::feed::{self, Gone, SILENCE, STILL_HERE, Speaker};
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
@@ -34,10 +28,6 @@ use crate::target::Segment;
 
 /// Another node cannot tell this one what happens there.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long nothing may be said: proxies close what is silent.
-const SILENCE: Duration = Duration::from_secs(15);
-/// How many events may wait for a slow reader.
-const WAITING: usize = 16;
 
 /// `GET /v1/runs/{run}/watch`
 pub(crate) async fn watch(
@@ -50,7 +40,7 @@ pub(crate) async fn watch(
     // Before the first look, so that nothing falls in between.
     let moves = app.engine.follow();
     let story = Story::load(&app.store, run).await?;
-    let (out, feed) = mpsc::channel(WAITING);
+    let (out, response) = feed::open();
     let watching = Watching {
         app,
         run,
@@ -60,11 +50,6 @@ pub(crate) async fn watch(
         spoke: Instant::now(),
     };
     tokio::spawn(watching.go_on(story, moves));
-    let mut response = Response::new(Body::new(Feed(feed)));
-    let headers = response.headers_mut();
-    let kind = HeaderValue::from_static("text/event-stream");
-    headers.insert(CONTENT_TYPE, kind);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
 }
 
@@ -77,16 +62,13 @@ fn last_event(headers: &HeaderMap) -> usize {
 struct Watching {
     app: Arc<App>,
     run: RunId,
-    out: mpsc::Sender<Bytes>,
+    out: Speaker,
     /// How many entries were told.
     told: usize,
     /// The state that was told last.
     shown: Option<(RunState, Box<str>)>,
     spoke: Instant,
 }
-
-/// The other end no longer listens.
-struct Gone;
 
 impl Watching {
     async fn go_on(mut self, mut story: Story, mut moves: broadcast::Receiver<Moved>) {
@@ -100,7 +82,7 @@ impl Watching {
             tokio::select! {
                 () = moved(&mut moves, self.run) => {}
                 _ = stopping.wait_for(|stopping| *stopping) => return,
-                () = out.closed() => return,
+                () = out.gone() => return,
             }
             story = match Story::load(&self.app.store, self.run).await {
                 Ok(story) => story,
@@ -133,23 +115,18 @@ impl Watching {
             self.shown = Some(shows);
         }
         if self.spoke.elapsed() >= SILENCE {
-            self.say(": still here\n\n".into()).await?;
+            self.say(STILL_HERE.into()).await?;
         }
         Ok(run.state.is_open())
     }
 
     async fn send(&mut self, name: &str, id: Option<usize>, data: Object) -> Result<(), Gone> {
-        let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
-        let mut text = format!("event: {name}\n{id}data: ").into_bytes();
-        // JSON on one line: a line break in a text is escaped.
-        text.extend(data.into_bytes());
-        text.extend(b"\n\n");
-        self.say(text.into()).await
+        self.say(feed::event(name, id, data)).await
     }
 
     async fn say(&mut self, bytes: Bytes) -> Result<(), Gone> {
         self.spoke = Instant::now();
-        self.out.send(bytes).await.map_err(|_| Gone)
+        self.out.say(bytes).await
     }
 }
 
@@ -167,20 +144,4 @@ async fn moved(followed: &mut broadcast::Receiver<Moved>, run: RunId) {
     };
     // Time that is up is as good as word.
     let _ = timeout(LOOK_EVERY, hear).await;
-}
-
-/// A body that grows.
-struct Feed(mpsc::Receiver<Bytes>);
-
-impl hyper::body::Body for Feed {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let polled = self.0.poll_recv(context);
-        polled.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
-    }
 }

@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use semel_act::{
-    Answer, Failure, FailureClass, Outcome, Perform, Performing, SecretSet, Secrets, Task, Trace,
+    Answer, Breaker, Destination, Failure, FailureClass, LATENCIES, Outcome, Perform, Performing,
+    SecretSet, Secrets, Task, Trace,
 };
 use semel_flow::Value;
+use semel_ledger::Millis;
 use tokio::sync::watch;
 
 /// What the destination does with what reaches it.
@@ -68,6 +70,25 @@ impl Sink {
 }
 
 impl Perform for Sink {
+    /// Always the same one, as if much had happened.
+    fn destinations(&self) -> Vec<Destination> {
+        let mut took = [0; LATENCIES.len() + 1];
+        took[2] = 7;
+        vec![Destination {
+            name: "sink.example:443".to_owned(),
+            calls: 7,
+            failed: 2,
+            unknown: 1,
+            took,
+            took_in_all: Millis(100),
+            open: 1,
+            waiting: 0,
+            rate: Some("10/1s".to_owned()),
+            concurrency: Some(64),
+            breaker: Breaker::Open(Millis::seconds(9)),
+        }]
+    }
+
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         Box::pin(async move {
             trace.sent();

@@ -13,14 +13,18 @@ use crate::runs::{ORDER, ordered, shown};
 use crate::working::{Working, run_of};
 
 /// A stream of events, read one by one.
-struct Stream {
+pub(crate) struct Stream {
     body: Body,
     rest: String,
 }
 
 impl Stream {
     async fn open(world: &World, run: &str, last: Option<&str>) -> Stream {
-        let mut request = world.request("GET", &format!("/v1/runs/{run}/watch"));
+        Stream::get(world, &format!("/v1/runs/{run}/watch"), last).await
+    }
+
+    pub(crate) async fn get(world: &World, path: &str, last: Option<&str>) -> Stream {
+        let mut request = world.request("GET", path);
         if let Some(last) = last {
             request = request.header("last-event-id", last);
         }
@@ -35,7 +39,7 @@ impl Stream {
     }
 
     /// The next event: its name and data; `None` at the end.
-    async fn next(&mut self) -> Option<(String, Value)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
         while !self.rest.contains("\n\n") {
             let frame = self.body.frame().await?.unwrap();
             let bytes = frame.into_data().unwrap();

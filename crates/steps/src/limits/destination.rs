@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::breaker::Breaker;
 use super::rate::Pace;
+use super::stats::Stats;
 use super::{DestinationLimits, DestinationState, lock};
 use crate::outgoing::{Origin, millis};
 
@@ -58,6 +59,7 @@ pub(super) struct Destination {
     waiting: AtomicUsize,
     pace: Mutex<Pace>,
     pub(super) breaker: Mutex<Breaker>,
+    pub(super) stats: Stats,
 }
 
 impl Destination {
@@ -68,6 +70,7 @@ impl Destination {
             waiting: AtomicUsize::new(0),
             pace: Mutex::default(),
             breaker: Mutex::new(Breaker::new(limits.breaker)),
+            stats: Stats::default(),
             limits,
         }
     }
@@ -81,6 +84,9 @@ impl Destination {
             waiting: self.waiting.load(Ordering::Relaxed),
             failures: breaker.failures(),
             breaker: breaker.state(now),
+            name: format!("{}:{}", self.origin.host, self.origin.port),
+            limits: self.limits,
+            calls: self.stats.read(),
         }
     }
 

@@ -127,5 +127,6 @@ fn matches(run: &Run, filter: &RunFilter) -> bool {
             .is_none_or(|key| run.key.as_str() == key)
         && filter.since.is_none_or(|since| run.created_at >= since)
         && filter.until.is_none_or(|until| run.created_at < until)
+        && filter.changed.is_none_or(|since| run.changed_at >= since)
         && filter.before.is_none_or(|before| run.id < before)
 }

@@ -50,6 +50,7 @@ impl Postgres {
         let parent = filter.parent.as_ref().map(|id| id.0.as_slice());
         let before = filter.before.as_ref().map(|id| id.0.as_slice());
         let (since, until) = (filter.since.map(|at| at.0), filter.until.map(|at| at.0));
+        let changed = filter.changed.map(|at| at.0);
         let mut which = Conditions::default();
         if parent.is_none() {
             which.plain("r.parent IS NULL");
@@ -59,6 +60,7 @@ impl Postgres {
         which.add("r.key = ?", key.as_ref());
         which.add("r.created_at >= ?", since.as_ref());
         which.add("r.created_at < ?", until.as_ref());
+        which.add("r.changed_at >= ?", changed.as_ref());
         which.add("r.id < ?", before.as_ref());
         if !filter.states.is_empty() {
             let states = filter
@@ -150,7 +152,7 @@ impl Postgres {
         Ok(revision.unwrap_or_default())
     }
 
-    async fn number(&self, sql: &str) -> Result<Option<i64>, StoreError> {
+    pub(super) async fn number(&self, sql: &str) -> Result<Option<i64>, StoreError> {
         let rows = self.questions.ask(sql, &[]).await?;
         let number = rows.first().map(|row| Reader::new(row).next());
         Ok(number.transpose()?.flatten())
@@ -174,7 +176,7 @@ impl Postgres {
     }
 }
 
-fn state(reader: &mut Reader<'_>) -> Result<RunState, Unreadable> {
+pub(super) fn state(reader: &mut Reader<'_>) -> Result<RunState, Unreadable> {
     let number = usize::try_from(reader.next::<i16>()?).unwrap_or(usize::MAX);
     let found = RunState::ALL.get(number).copied();
     found.ok_or(unreadable("the state of a run"))

@@ -140,6 +140,9 @@ pub(super) fn run_conditions(filter: &RunFilter) -> (String, Vec<Value>) {
     if let Some(until) = filter.until {
         found.add("runs.created_at < ?", until.0);
     }
+    if let Some(changed) = filter.changed {
+        found.add("runs.changed_at >= ?", changed.0);
+    }
     if let Some(before) = filter.before {
         found.add("runs.id < ?", before.0.to_vec());
     }

@@ -11,7 +11,7 @@ use super::effects::{Batch, Statements};
 use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
-use super::{Ask, blobs, kv, listeners, mail, nodes, receipts, releases, runs, secrets};
+use super::{Ask, blobs, counts, kv, listeners, mail, nodes, receipts, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
@@ -232,5 +232,12 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         }
         Change::Kv(change) => Answer::Kv(Box::new(batch.operate(*change)?)),
         Change::SweepKv { limit } => Answer::Counted(kv::sweep(connection, limit, now)?),
+        Change::Counts(counts) => {
+            counts::add(connection, &counts)?;
+            Answer::Written
+        }
+        Change::SweepCounts { span, until, limit } => {
+            Answer::Counted(counts::sweep(connection, span, until, limit)?)
+        }
     })
 }

@@ -14,6 +14,9 @@ use crate::run::{
     Started,
 };
 
+/// How many runs are looked at for one page of those with a text.
+const LOOKED_AT: usize = 20_000;
+
 impl Store {
     /// A fresh name for a run, greater than every other that this store gave.
     #[must_use]
@@ -111,7 +114,8 @@ impl Store {
         backend!(self, load_runs(ids))
     }
 
-    /// The runs that match, newest first.
+    /// The runs that match, newest first. With a text a page may be short, or empty, with more behind
+    /// it: only so many runs are looked at for one.
     ///
     /// # Errors
     /// [`StoreError`] if the store could not.
@@ -120,7 +124,39 @@ impl Store {
             limit: filter.limit.clamp(1, MAX_PAGE),
             ..filter.clone()
         };
-        backend!(self, runs(filter))
+        match filter.text.as_deref().map(str::to_lowercase) {
+            Some(text) => self.runs_with(&text, filter).await,
+            None => backend!(self, runs(filter)),
+        }
+    }
+
+    /// Looks at runs one bite after the other: what people type is found in no index.
+    async fn runs_with(
+        &self,
+        text: &str,
+        filter: RunFilter,
+    ) -> Result<Page<Run, RunId>, StoreError> {
+        let has = |it: &str| it.to_lowercase().contains(text);
+        let limit = filter.limit;
+        let mut bite = RunFilter {
+            limit: MAX_PAGE,
+            ..filter
+        };
+        let mut items: Vec<Run> = Vec::new();
+        for _ in 0..LOOKED_AT / MAX_PAGE {
+            let page: Page<Run, RunId> = backend!(self, runs(bite.clone()))?;
+            bite.before = page.next;
+            let found = page.items.into_iter();
+            items.extend(found.filter(|run| has(run.key.as_str()) || has(&run.why)));
+            if items.len() > limit || bite.before.is_none() {
+                break;
+            }
+        }
+        if items.len() > limit {
+            return Ok(Page::new(items, limit, |run: &Run| run.id));
+        }
+        let next = bite.before;
+        Ok(Page { items, next })
     }
 
     /// How many children a run has in each state, in the order of the states; none is left out.

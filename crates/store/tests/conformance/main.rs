@@ -29,6 +29,7 @@ pub(crate) use cases;
 mod batch;
 mod children;
 mod claims;
+mod counts;
 mod cursors;
 mod decide;
 mod differential;

@@ -14,6 +14,8 @@ crate::cases!(
     runs_are_found_by_state,
     runs_are_found_by_key,
     runs_are_found_by_time,
+    runs_are_found_by_a_part_of_what_they_say,
+    runs_are_found_by_when_they_changed,
     children_are_listed_by_their_parent,
     children_are_counted_by_state,
     done_keys_are_counted_by_scope,
@@ -132,6 +134,55 @@ async fn runs_are_found_by_time(world: World) {
     assert_eq!(crew.list(between(Some(10), Some(30))).await, ids([3, 2]));
     assert_eq!(crew.list(between(Some(30), None)).await, ids([4]));
     assert_eq!(crew.list(between(None, Some(10))).await, ids([1]));
+}
+
+async fn runs_are_found_by_a_part_of_what_they_say(world: World) {
+    let crew = Crew::join(world).await;
+    for (n, key) in [(1, "k/Ada"), (2, "k/%"), (3, "k/ada-2"), (4, "other")] {
+        crew.begin(start(n).key(key)).await;
+    }
+    let parked = start(5).run(|run| run.why = "waits for Adam".into());
+    crew.begin(parked).await;
+    let of = |text: &str| RunFilter {
+        text: Some(text.to_owned()),
+        ..RunFilter::default()
+    };
+    assert_eq!(crew.list(of("ADA")).await, ids([5, 3, 1]));
+    assert_eq!(
+        crew.list(of("%")).await,
+        ids([2]),
+        "nothing stands for more"
+    );
+    assert!(crew.list(of("nobody")).await.is_empty());
+    let first = RunFilter {
+        limit: 1,
+        before: Some(run_id(5)),
+        ..of("ada")
+    };
+    let page = crew.store().runs(&first).await.expect("an answer");
+    assert_eq!(page.next, Some(run_id(3)));
+    let second = RunFilter {
+        before: page.next,
+        ..first
+    };
+    let page = crew.store().runs(&second).await.expect("an answer");
+    assert_eq!(page.items[0].id, run_id(1));
+    assert_eq!(page.next, None);
+}
+
+async fn runs_are_found_by_when_they_changed(world: World) {
+    let crew = Crew::join(world).await;
+    for n in 1..=3 {
+        crew.begin(start(n)).await;
+    }
+    crew.pass(Millis::seconds(10));
+    let late = crew.now();
+    assert!(crew.advance(advance(2, 1, rest(RunState::Parked))).await);
+    let changed = RunFilter {
+        changed: Some(late),
+        ..RunFilter::default()
+    };
+    assert_eq!(crew.list(changed).await, ids([2]));
 }
 
 async fn children_are_listed_by_their_parent(world: World) {

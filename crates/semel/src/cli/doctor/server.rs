@@ -11,6 +11,8 @@ use crate::client::{Access, Call, Client};
 /// Who has the data directory.
 pub(super) struct Owner {
     pub(super) check: Check,
+    /// A server runs there.
+    pub(super) serves: bool,
 }
 
 pub(super) async fn owner(context: &Context, directory: &Path) -> Owner {
@@ -21,6 +23,7 @@ pub(super) async fn owner(context: &Context, directory: &Path) -> Owner {
     match DataLock::visit(directory) {
         Ok(Visit::Free(_)) => free(),
         Ok(Visit::Served(notice)) => Owner {
+            serves: true,
             check: match answers(context).await {
                 Ok(()) => Check::good("server", format!("runs and answers: {notice}")),
                 Err(error) => Check::bad(
@@ -31,6 +34,7 @@ pub(super) async fn owner(context: &Context, directory: &Path) -> Owner {
             },
         },
         Err(error) => Owner {
+            serves: false,
             check: Check::bad(
                 "server",
                 format!("{:#}", anyhow::Error::from(error)),
@@ -42,6 +46,7 @@ pub(super) async fn owner(context: &Context, directory: &Path) -> Owner {
 
 fn free() -> Owner {
     Owner {
+        serves: false,
         check: Check::good(
             "server",
             "none runs here; commands open the file themselves",

@@ -1,0 +1,15 @@
+-- Why: people want to see at a glance what happened, however many runs there are.
+--
+-- How often something happened in a minute (`span` 60) or an hour (3600) that begins at `at`. `part` is
+-- what is counted apart: '' everything together, 'flows' each flow, 'steps of FLOW' each of its steps.
+-- Written behind the answers; nothing that a run does depends on it.
+CREATE TABLE counts (
+    span  INTEGER NOT NULL,
+    part  TEXT    NOT NULL,
+    at    INTEGER NOT NULL,
+    name  TEXT    NOT NULL,
+    what  TEXT    NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (span, part, at, name, what)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX counts_by_time ON counts (span, at);
