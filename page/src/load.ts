@@ -5,7 +5,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem, get } from "./api";
-import { epoch } from "./live";
+import { epoch, tally } from "./live";
 
 export interface Loaded<T> {
   data: T | null;
@@ -63,6 +63,18 @@ export function useLoad<T>(path: string | null, read: (path: string, signal: Abo
     reload: () => again.current(),
     put: (data) => hold({ path, data, problem: null }),
   };
+}
+
+/** Acts when anything that is counted has changed, at most so often. */
+export function useCounted(act: () => void, ms: number): void {
+  const newest = useRef(act);
+  newest.current = act;
+  const again = useRef<(() => void) | null>(null);
+  again.current ??= paced(() => newest.current(), ms);
+  const told = tally.value;
+  useEffect(() => {
+    if (told !== null) again.current?.();
+  }, [told]);
 }
 
 /** The newest of something, at most so often: driven by events, never by a clock alone. */

@@ -2,9 +2,9 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { get, loggedOut, may, send, session } from "./api";
+import { loggedOut, may, send, session } from "./api";
 import { Keys, useKeys } from "./keys";
-import { epoch, status, tally } from "./live";
+import { status, tally } from "./live";
 import { Destinations } from "./pages/destinations";
 import { EditPage } from "./pages/edit";
 import { EffectPage } from "./pages/effect";
@@ -21,7 +21,6 @@ import { Runs } from "./pages/runs";
 import { Secrets } from "./pages/secrets";
 import { link, path, segments } from "./route";
 import { nextTheme, theme } from "./theme";
-import type { Overview as Told } from "./types";
 import { Empty, Head } from "./ui/bits";
 import { Text, count } from "./ui/text";
 import { Toasts, say } from "./ui/toast";
@@ -126,7 +125,6 @@ function Mark(): JSX.Element {
 
 function Nav(): JSX.Element {
   const here = segments()[0] === "new" ? "flows" : segments()[0];
-  useInboxCount();
   const waiting = tally.value?.inbox ?? 0;
   const current = (is: boolean): "page" | undefined => (is ? "page" : undefined);
   return (
@@ -142,17 +140,6 @@ function Nav(): JSX.Element {
       ))}
     </nav>
   );
-}
-
-/** How many wait is known before the stream first tells it. */
-function useInboxCount(): void {
-  const since = epoch.value;
-  useEffect(() => {
-    get<Told>("/v1/overview").then(
-      ({ totals, states, inbox }) => (tally.value = { totals, states, inbox }),
-      () => {},
-    );
-  }, [since]);
 }
 
 const LIVE = { live: "Live", connecting: "Connecting…", lost: "Not connected; trying again…" };

@@ -34,7 +34,7 @@ export default function edit(all) {
     await world.until("/chat/messages", world.count("/chat/messages") + 1);
     assert.match(JSON.stringify(about(world, "/chat/messages", one.id)), /is paid now/);
     // And back.
-    await page.click('[role="tab"]:has-text("Releases")');
+    await page.click('.tabs >> text=Releases');
     await page.click("text=Roll back…");
     await page.click("dialog >> text=Make it live");
     await page.waitForSelector('tr:has-text("live") >> text=' + before.release.slice(0, 12));

@@ -42,6 +42,7 @@ mod metrics;
 mod once;
 mod out;
 mod overview;
+mod page;
 mod path;
 mod patient;
 mod pictures;

@@ -24,7 +24,7 @@ use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
 use crate::{
     approve, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox, kv,
-    ledger, live, once, overview, pictures, proof, receipts, releases, runs, secrets, settle,
+    ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets, settle,
     tokens, trigger,
 };
 
@@ -65,8 +65,11 @@ const HOOKS: &str = "/hooks/{*path}";
 /// The parts of a key are the segments.
 const KV: &str = "/v1/kv/{*key}";
 
+/// Every address of the page.
+const PAGE: &str = "/app/{*path}";
+
 /// Every path there is.
-pub const ROUTES: [Route; 56] = [
+pub const ROUTES: [Route; 59] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
@@ -127,6 +130,9 @@ pub const ROUTES: [Route; 56] = [
     route(Access::Token, "/v1/flows/{flow}/steps", &["get"]),
     route(Access::Token, "/v1/picture", &["post"]),
     route(Access::Token, "/v1/schema", &["get"]),
+    route(Access::Open, "/", &["get"]),
+    route(Access::Open, PAGE, &["get"]),
+    route(Access::Open, "/assets/{file}", &["get"]),
 ];
 
 fn methods(path: &str) -> MethodRouter<Arc<App>> {
@@ -187,6 +193,8 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}/steps" => get(pictures::steps),
         "/v1/picture" => post(pictures::of_source),
         "/v1/schema" => get(pictures::schema),
+        "/" | PAGE => get(page::document),
+        "/assets/{file}" => get(page::asset),
         _ => MethodRouter::new(),
     }
 }

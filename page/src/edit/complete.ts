@@ -37,7 +37,6 @@ export function pathTo(lines: string[], at: number, column: number): string[] {
     // A dash in front: the name above belongs to an item.
     if (/^\s*- /.test(line) && indent < limit) {
       path.unshift("[]");
-      limit = indent + (found ? 0 : 1);
       limit = indent;
     }
   }

@@ -1,11 +1,9 @@
 // Destinations: how the world that flows call is doing, as this node sees it.
 
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
 import { length } from "../clock";
 import { type Json, print } from "../json";
-import { hearRuns } from "../live";
-import { paced, useLoad } from "../load";
+import { useCounted, useLoad } from "../load";
 import type { Destination } from "../types";
 import { Curl, Empty, Head, Loading, Refusal, Time } from "../ui/bits";
 import { Chip } from "../ui/state";
@@ -13,7 +11,7 @@ import { Text, count } from "../ui/text";
 
 export function Destinations(): JSX.Element {
   const all = useLoad<{ destinations: Destination[] }>("/v1/destinations");
-  useEffect(() => hearRuns(paced(all.reload, 1000)), []);
+  useCounted(all.reload, 1000);
   return (
     <>
       <Head title="Destinations" name="Destinations"><Curl path="/v1/destinations" /></Head>

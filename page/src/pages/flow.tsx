@@ -8,10 +8,10 @@ import { Releases } from "../flow/releases";
 import { TriggerForm } from "../flow/trigger";
 import { Messages } from "../edit/messages";
 import { hearReleases, hearRuns } from "../live";
-import { paced, useLoad } from "../load";
-import { go, link, query, setQuery } from "../route";
+import { paced, useCounted, useLoad } from "../load";
+import { go, link, query } from "../route";
 import type { Checked, FlowWhole, Run } from "../types";
-import { Act, Curl, Empty, Facts, Head, Loading, Panel, Refusal, Time } from "../ui/bits";
+import { Act, Curl, Empty, Facts, Head, Loading, Panel, Refusal, Tabs, Time } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Chip } from "../ui/state";
 import { Short, Text } from "../ui/text";
@@ -46,11 +46,7 @@ export function FlowPage(props: { flow: string }): JSX.Element {
       {flow.data && (
         <>
           <About flow={flow.data} />
-          <div class="tabs" role="tablist" aria-label="About the flow">
-            {TABS.filter(([, , scope]) => may(scope)).map(([name, word]) => (
-              <button key={name} type="button" role="tab" aria-selected={tab === name} onClick={() => setQuery({ tab: name, release: null })}>{word}</button>
-            ))}
-          </div>
+          <Tabs label="About the flow" tabs={TABS.filter(([, , scope]) => may(scope)).map(([name, word]) => [name, word])} />
           <Tab name={tab} flow={flow.data} reload={flow.reload} />
         </>
       )}
@@ -96,10 +92,7 @@ function LivePicture(props: { flow: FlowWhole }): JSX.Element {
   const path = `/v1/flows/${encodeURIComponent(props.flow.flow)}`;
   const picture = useLoad<string>(`${path}/picture?${props.flow.release.slice(0, 12)}`, (_, signal) => getText(`${path}/picture`, signal));
   const counts = useLoad<{ steps: Record<string, StepCounts> }>(`${path}/steps`);
-  useEffect(() => {
-    const again = paced(counts.reload, 1000);
-    return hearRuns((run) => run.flow === props.flow.flow && again());
-  }, [props.flow.flow]);
+  useCounted(counts.reload, 1000);
   return (
     <>
       <Refusal problem={picture.problem} />

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { url } from "../api";
 import { now } from "../clock";
 import { hearRuns, tally } from "../live";
-import { paced, useLoad } from "../load";
+import { useCounted, useLoad } from "../load";
 import { link, query, setQuery } from "../route";
 import type { Item, Overview as Told, Run } from "../types";
 import { Empty, Facts, Head, Loading, Panel, Refusal, Time, flowLink, runLink } from "../ui/bits";
@@ -35,10 +35,7 @@ export function Overview(): JSX.Element {
   useEffect(() => {
     if (told.data) hold(told.data);
   }, [told.data]);
-  useEffect(() => {
-    const again = paced(() => setSince(now()), EVERY);
-    return hearRuns(again);
-  }, []);
+  useCounted(() => setSince(now()), EVERY);
   const waiting = tally.value?.inbox;
   useEffect(() => inbox.reload(), [waiting]);
   const shown = told.data ?? held;

@@ -4,8 +4,8 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Problem, send, session } from "../api";
 import { useLoad } from "../load";
-import { query, setQuery } from "../route";
-import { Act, Copy, Empty, Head, Loading, Refusal, Time } from "../ui/bits";
+import { query } from "../route";
+import { Act, Copy, Empty, Head, Loading, Refusal, Tabs, Time } from "../ui/bits";
 import { Dialog } from "../ui/dialog";
 import { Chip } from "../ui/state";
 import { Text } from "../ui/text";
@@ -34,11 +34,7 @@ export function People(): JSX.Element {
   return (
     <>
       <Head title="People" name="People" />
-      <div class="tabs" role="tablist" aria-label="People, tokens and audit">
-        {TABS.map(([name, word]) => (
-          <button key={name} type="button" role="tab" aria-selected={tab === name} onClick={() => setQuery({ tab: name, who: null, before: null })}>{word}</button>
-        ))}
-      </div>
+      <Tabs label="People, tokens and audit" tabs={TABS} />
       {tab === "tokens" ? <Tokens /> : tab === "audit" ? <Audit /> : <Persons />}
     </>
   );

@@ -60,7 +60,7 @@ function Whole(props: { run: RunWhole; path: string }): JSX.Element {
   const choose = (step: string | null): void => setQuery({ step });
   return (
     <>
-      <p class="why-line"><Text of={run.why} />{run.wake && !OVER.has(run.state) && <span class="dim"> Goes on <Time at={run.wake} />.</span>}</p>
+      <p class="why-line" role="status"><Text of={run.why} />{run.wake && !OVER.has(run.state) && <span class="dim"> Goes on <Time at={run.wake} />.</span>}</p>
       <Facts
         of={[
           ["Flow", <a href={flowLink(run.flow)}><Text of={run.flow} /></a>],

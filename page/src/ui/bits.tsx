@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import { Problem, partsOf } from "../api";
 import { clock, exact, relative, tick } from "../clock";
-import { link } from "../route";
+import { link, path, query } from "../route";
 import { Short, Text, line } from "./text";
 import { say } from "./toast";
 
@@ -16,7 +16,7 @@ export function Time(props: { at: string | null; as?: "clock" }): JSX.Element | 
   const [told, hover] = props.as === "clock" ? [clock(at), relative(at)] : [relative(at), clock(at)];
   const title = `${exact(at)} (${hover})`;
   return (
-    <time dateTime={props.at} title={title} tabIndex={-1}>
+    <time dateTime={props.at} title={title}>
       {told}
     </time>
   );
@@ -154,6 +154,18 @@ export function Panel(props: { title: string; aside?: ComponentChildren; childre
       </div>
       {props.children}
     </section>
+  );
+}
+
+/** Parts of a page, each with an address of its own. */
+export function Tabs(props: { label: string; tabs: [name: string, word: string][] }): JSX.Element {
+  const chosen = query("tab");
+  return (
+    <nav class="tabs" aria-label={props.label}>
+      {props.tabs.map(([name, word]) => (
+        <a key={name} href={name === "" ? path.value : `${path.value}?tab=${name}`} aria-current={chosen === name ? "true" : undefined}>{word}</a>
+      ))}
+    </nav>
   );
 }
 

@@ -39,6 +39,7 @@ mod openapi;
 mod outside;
 mod overlap;
 mod overview;
+mod page;
 mod proofs;
 mod runs;
 mod secrets;
