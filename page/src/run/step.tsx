@@ -30,7 +30,7 @@ export function StepPanel(props: { run: RunWhole; step: Step; close: () => void 
       <div class="columns">
         <div>
           <h3>Request</h3>
-          {(step.request !== undefined && step.request !== null) || step.request_blob ? <Value of={step.request ?? null} blob={step.request_blob ?? null} what={`the request of ${step.step}`} /> : <p class="dim">{ACTS.has(step.class) ? "Not sent yet." : "This step sends nothing."}</p>}
+          {(step.request !== undefined && step.request !== null) || step.request_blob ? <Value of={step.request ?? null} blob={step.request_blob ?? null} what={`the request of ${step.step}`} /> : <p class="dim">{unsent(step)}</p>}
         </div>
         <div>
           <h3>Result</h3>
@@ -43,7 +43,11 @@ export function StepPanel(props: { run: RunWhole; step: Step; close: () => void 
   );
 }
 
-const ACTS = new Set(["read", "set", "keyed", "guarded"]);
+/** Why there is no request to show. */
+function unsent(step: Step): string {
+  if (step.class === "pure") return "This step sends nothing.";
+  return step.phase === "pending" || step.phase === "skipped" ? "Not sent." : "Not kept: the destination drops repeats by the step's key.";
+}
 
 function Attempts(props: { step: Step }): JSX.Element | null {
   const spans = props.step.spans ?? [];

@@ -11,14 +11,19 @@ export async function openBrowser() {
   });
 }
 
-/** A page of a person of its own, with a list of everything it should not have done. */
-export async function openPage(browser, server, options = {}) {
+/**
+ * A page of a person of its own, with a list of everything it should not have done. `refusals`: statuses that the server
+ * is meant to answer with, which the browser reports as if they were the page's mistakes.
+ */
+export async function openPage(browser, server, { refusals = [], ...options } = {}) {
   const context = await browser.newContext({ baseURL: server.url, viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   const wrong = [];
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) wrong.push(`console: ${message.text()}`);
+    const status = /status of (\d+)/.exec(message.text())?.[1];
+    if (!["error", "warning"].includes(message.type()) || refusals.includes(Number(status))) return;
+    wrong.push(`console: ${message.text()}`);
   });
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
   page.on("request", (request) => {
