@@ -9,12 +9,16 @@ import { Find, Pager, Since, sinceTime } from "../ui/filter";
 import { Text } from "../ui/text";
 
 interface Line {
-  id: string;
   at: string;
   who: string;
-  method: string;
-  path: string;
-  status: number;
+  /** By which way they came: a person in a browser, a token. */
+  via: string;
+  address: string | null;
+  action: string;
+  target: string;
+  note: string | null;
+  /** `null`: the process died while it was under way. */
+  status: number | null;
 }
 
 export function Audit(): JSX.Element {
@@ -33,14 +37,16 @@ export function Audit(): JSX.Element {
       {page.data && page.data.entries.length > 0 && (
         <div class="scroll">
           <table class="wide-table">
-            <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col" class="n">Answer</th></tr></thead>
+            <thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">To what</th><th scope="col">From</th><th scope="col" class="n">Answer</th></tr></thead>
             <tbody>
-              {page.data.entries.map((line) => (
-                <tr key={line.id}>
+              {page.data.entries.map((line, index) => (
+                <tr key={index}>
                   <td data-label="When"><Time at={line.at} /></td>
-                  <th scope="row"><Text of={line.who} /></th>
-                  <td data-label="What"><Text of={`${line.method} ${line.path}`} class="mono" /></td>
-                  <td data-label="Answer" class={`n ${line.status >= 400 ? "bad-text" : ""}`}>{line.status}</td>
+                  <th scope="row"><Text of={line.who} /> <span class="dim">{line.via}</span></th>
+                  <td data-label="What"><Text of={line.action} class="mono" /></td>
+                  <td data-label="To what"><Text of={line.target} class="mono" />{line.note && <span class="dim"> <Text of={line.note} /></span>}</td>
+                  <td data-label="From">{line.address && <Text of={line.address} class="mono dim" />}</td>
+                  <td data-label="Answer" class={`n ${(line.status ?? 500) >= 400 ? "bad-text" : ""}`}>{line.status ?? "unknown"}</td>
                 </tr>
               ))}
             </tbody>

@@ -24,7 +24,8 @@ interface Person {
   name: string;
   role: string;
   created_at: string;
-  active?: boolean;
+  /** Whether one was chosen. */
+  password: boolean;
 }
 
 const TABS: [string, string][] = [["", "People"], ["tokens", "Tokens"], ["audit", "Audit"]];
@@ -44,6 +45,14 @@ function Persons(): JSX.Element {
   const all = useLoad<{ people: Person[] }>("/v1/people");
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<string | null>(null);
+  const [invited, setInvited] = useState<{ name: string; link: string } | null>(null);
+  const invite = async (name: string): Promise<void> => {
+    try {
+      setInvited(await send<{ name: string; link: string }>("POST", `/v1/people/${encodeURIComponent(name)}/link`));
+    } catch (error) {
+      say((error as Problem).detail ?? String(error), "bad");
+    }
+  };
   const change = async (name: string, role: string): Promise<void> => {
     try {
       await send("PATCH", `/v1/people/${encodeURIComponent(name)}`, { json: { role } });
@@ -66,22 +75,36 @@ function Persons(): JSX.Element {
             <tbody>
               {all.data.people.map((person) => (
                 <tr key={person.name}>
-                  <th scope="row"><Text of={person.name} />{person.name === session.value?.name && <span class="dim"> (you)</span>}</th>
+                  <th scope="row"><Text of={person.name} />{person.name === session.value?.name && <span class="dim"> (you)</span>}{!person.password && <> <Chip word="no password yet" tone="doubt" /></>}</th>
                   <td data-label="Role">
                     <select value={person.role} aria-label={`Role of ${person.name}`} onChange={(event) => void change(person.name, event.currentTarget.value)}>
                       {ROLES.map(([role]) => <option key={role} value={role}>{role}</option>)}
                     </select>
                   </td>
                   <td data-label="Since"><Time at={person.created_at} /></td>
-                  <td class="actions"><button type="button" class="small" aria-label={`Remove ${person.name}`} onClick={() => setRemoving(person.name)}>Remove…</button></td>
+                  <td class="actions">
+                    <Act class="small" act={() => invite(person.name)} title={`A link with which ${person.name} chooses a new password`}>Link…</Act>
+                    <button type="button" class="small" aria-label={`Remove ${person.name}`} onClick={() => setRemoving(person.name)}>Remove…</button>
+                  </td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
       )}
+      {invited && <Dialog title="A link to choose a password" close={() => setInvited(null)}><Invitation {...invited} close={() => setInvited(null)} /></Dialog>}
       {adding && <AddDialog close={() => { setAdding(false); all.reload(); }} />}
       {removing !== null && <RemoveDialog name={removing} close={() => { setRemoving(null); all.reload(); }} />}
+    </>
+  );
+}
+
+function Invitation(props: { name: string; link: string; close: () => void }): JSX.Element {
+  return (
+    <>
+      <p>Give <Text of={props.name} class="strong" /> this link. It is shown this once, and good once and for a day; whoever opens it chooses the password.</p>
+      <p class="mono break">{props.link} <Copy text={props.link} what="the link" /></p>
+      <div class="dialog-foot"><button type="button" class="primary" onClick={props.close}>Done</button></div>
     </>
   );
 }
@@ -94,7 +117,7 @@ function AddDialog(props: { close: () => void }): JSX.Element {
   const add = async (): Promise<void> => {
     try {
       const told = await send<{ link: string }>("POST", "/v1/people", { json: { name, role } });
-      setLink(new URL(told.link, location.href).href);
+      setLink(told.link);
       setProblem(null);
     } catch (error) {
       setProblem(error as Problem);
@@ -103,11 +126,7 @@ function AddDialog(props: { close: () => void }): JSX.Element {
   return (
     <Dialog title="Add a person" close={props.close}>
       {link !== null ? (
-        <>
-          <p>Give <Text of={name} class="strong" /> this link; it is shown this once. Whoever opens it chooses the password.</p>
-          <p class="mono break">{link} <Copy text={link} what="the link" /></p>
-          <div class="dialog-foot"><button type="button" class="primary" onClick={props.close}>Done</button></div>
-        </>
+        <Invitation name={name} link={link} close={props.close} />
       ) : (
         <form onSubmit={(event) => { event.preventDefault(); void add(); }}>
           <label class="field"><span>Name</span><input type="text" value={name} required autocomplete="off" spellcheck={false} onInput={(event) => setName(event.currentTarget.value)} /></label>

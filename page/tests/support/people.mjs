@@ -5,7 +5,7 @@ import { ADA } from "./all.mjs";
 
 /** Fills in whatever form a link leads to. */
 export async function choosePassword(page, who) {
-  const name = page.locator('input[name="name"]:not([readonly])');
+  const name = page.locator('input[name="name"]:not([type="hidden"])');
   if (await name.count()) await name.fill(who.name);
   for (const field of await page.locator('input[type="password"]').all()) await field.fill(who.password);
   await page.keyboard.press("Enter");
