@@ -46,9 +46,13 @@ export function length(ms: number): string {
 export function relative(at: number): string {
   const since = now() - at;
   if (Math.abs(since) < 5000) return "now";
-  if (since < 0) return `in ${length(-since)}`;
-  const [unit, name] = UNITS.find(([unit]) => since >= unit) ?? [1000, "s"];
-  return `${Math.floor(since / unit)} ${name} ago`;
+  return since < 0 ? `in ${length(-since)}` : `${about(since)} ago`;
+}
+
+/** A length of time in one unit. */
+export function about(ms: number): string {
+  const [unit, name] = UNITS.find(([unit]) => ms >= unit) ?? [1000, "s"];
+  return `${Math.floor(ms / unit)} ${name}`;
 }
 
 /** The exact time in the viewer's zone, with the zone. */

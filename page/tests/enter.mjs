@@ -19,7 +19,7 @@ export default function enter(all) {
     await page.fill('input[name="name"]', ADA.name);
     await page.fill('input[name="password"]', "not it at all");
     await page.keyboard.press("Enter");
-    await page.waitForSelector('[role="alert"]');
+    await page.waitForSelector('.banner.bad');
     assert.deepEqual(wrong, []);
     await login(page, ADA);
     await page.waitForSelector("main h1");

@@ -16,6 +16,7 @@ import { DestinationTable } from "./destinations";
 import { KIND_WORDS, question } from "./inbox";
 
 const RANGES: [string, string, number][] = [
+  ["15m", "15 min", 900],
   ["1h", "1 hour", 3600],
   ["6h", "6 hours", 21_600],
   ["24h", "1 day", 86_400],
@@ -26,7 +27,7 @@ const EVERY = 2000;
 const RECENT = 8;
 
 export function Overview(): JSX.Element {
-  const range = RANGES.find(([name]) => name === query("range")) ?? RANGES[0];
+  const range = RANGES.find(([name]) => name === query("range")) ?? RANGES[1];
   const seconds = range?.[2] ?? 3600;
   const [since, setSince] = useState(() => now());
   const told = useLoad<Told>(url("/v1/overview", { since: new Date(since - seconds * 1000).toISOString() }));

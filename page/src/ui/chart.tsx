@@ -2,7 +2,7 @@
 
 import type { JSX, TargetedMouseEvent } from "preact";
 import { useState } from "preact/hooks";
-import { clock, length } from "../clock";
+import { about, clock } from "../clock";
 import { count } from "./text";
 
 export interface Series {
@@ -40,7 +40,7 @@ function gather(series: Series[], most: number): { series: Series[]; each: numbe
 
 export function Bars(props: { title: string; series: Series[]; from: string; step: number }): JSX.Element {
   const [at, setAt] = useState<number | null>(null);
-  const { series, each } = gather(props.series, 60);
+  const { series, each } = gather(props.series, 61);
   const bars = series[0]?.values.length ?? 0;
   const total = (bar: number): number => series.reduce((sum, one) => sum + (one.values[bar] ?? 0), 0);
   const sums = Array.from({ length: bars }, (_, bar) => total(bar));
@@ -76,8 +76,8 @@ export function Bars(props: { title: string; series: Series[]; from: string; ste
       <figcaption>
         {at === null ? (
           <>
-            <span>{length(end - begin(0))} ago</span>
-            <span>peak {count(Math.max(0, ...sums))} in {length(step)}</span>
+            <span>{about(end - begin(0))} ago</span>
+            <span>peak {count(Math.max(0, ...sums))} in {about(step)}</span>
             <span>now</span>
           </>
         ) : (
