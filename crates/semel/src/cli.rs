@@ -10,6 +10,7 @@ mod bench;
 mod check;
 mod completions;
 mod config;
+mod demo;
 mod deploy;
 mod diff;
 mod doctor;
@@ -60,6 +61,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 busy.
 
 EXAMPLE
+  semel demo
   semel serve --flows flows --watch
   semel check flows/order.yaml
   semel inbox ls
@@ -94,6 +96,7 @@ pub(crate) struct Global {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    Demo(demo::Demo),
     Check(check::Check),
     Prove(prove::Prove),
     Graph(graph::Graph),
@@ -194,6 +197,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         json,
     };
     match verb {
+        Verb::Demo(verb) => verb.run(&context).await,
         Verb::Check(verb) => verb.run(&context).await,
         Verb::Prove(verb) => verb.run(&context),
         Verb::Graph(verb) => verb.run(&context),

@@ -19,6 +19,7 @@ mod cli;
 mod client;
 mod config;
 mod csv;
+mod demo;
 mod failure;
 mod files;
 mod flows;

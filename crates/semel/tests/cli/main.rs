@@ -11,6 +11,7 @@ mod backup;
 mod canary;
 mod check;
 mod config;
+mod demo;
 mod flows;
 mod folder;
 mod help;

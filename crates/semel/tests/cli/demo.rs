@@ -1,0 +1,50 @@
+//! `semel demo`: what it shows must be true.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::{Home, signal};
+
+/// A storm with a kill in it, ended by Ctrl-C: the shop saw everything once, and nothing stays behind.
+#[test]
+fn a_storm_is_seen_once_and_ends_clean() {
+    let home = Home::new();
+    let mut command = home.command(&["demo", "--json", "--rate", "40"]);
+    let temporary = home.path("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    command
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut demo = command.spawn().unwrap();
+    let mut told = BufReader::new(demo.stderr.take().unwrap()).lines();
+    // Goes on for a while behind the kill, so that what it broke is put right in the middle of the storm.
+    told.find(|line| line.as_ref().unwrap().contains(" 1 kills"))
+        .expect("a line that tells of the kill")
+        .unwrap();
+    signal(demo.id(), "INT");
+    let words: Vec<String> = told.map_while(Result::ok).collect();
+    let output = demo.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{words:?}");
+
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(outcome["verdict"], "once", "{outcome}");
+    let traffic = &outcome["traffic"];
+    let count = |value: &Value| value.as_u64().unwrap();
+    assert!(count(&traffic["kills"]) >= 1, "{outcome}");
+    assert!(count(&traffic["blocked"]) > 0, "{outcome}");
+    assert!(count(&traffic["deliveries"]) > count(&traffic["accepted"]));
+    for effects in ["contacts", "mails", "charges", "parcels"] {
+        assert!(count(&outcome[effects]["once"]) > 0, "{outcome}");
+        assert_eq!(count(&outcome[effects]["twice"]), 0, "{outcome}");
+    }
+    let address = outcome["url"].as_str().unwrap().strip_prefix("http://");
+    assert!(
+        TcpStream::connect(address.unwrap()).is_err(),
+        "the server is still there"
+    );
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+}
