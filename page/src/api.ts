@@ -54,6 +54,22 @@ export interface Asking {
 
 /** Asks, and gives the answer's text. Throws [`Problem`]. */
 async function ask(method: string, path: string, asking: Asking): Promise<string> {
+  try {
+    return await askOnce(method, path, asking);
+  } catch (error) {
+    // Somebody logged in anew in another window: the token is another one. What was refused for that changed nothing.
+    if (!(error instanceof Problem) || error.code !== "cross_site" || method === "GET") throw error;
+    await know();
+    return askOnce(method, path, asking);
+  }
+}
+
+/** Learns who is looking. Throws [`Problem`]. */
+export async function know(): Promise<void> {
+  session.value = parse(await askOnce("GET", "/v1/session", {})) as unknown as Session;
+}
+
+async function askOnce(method: string, path: string, asking: Asking): Promise<string> {
   const headers: Record<string, string> = { Accept: "application/json", ...asking.headers };
   const body = asking.text ?? (asking.json === undefined ? undefined : JSON.stringify(asking.json));
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -76,10 +92,9 @@ async function ask(method: string, path: string, asking: Asking): Promise<string
     throw unreachable();
   }
   nowIs(response.headers.get("Date"));
+  loggedOut.value = response.status === 401 && session.value !== null;
   if (response.ok) return answer;
-  const problem = problemOf(response.status, read(answer));
-  if (response.status === 401) loggedOut.value = session.value !== null;
-  throw problem;
+  throw problemOf(response.status, read(answer));
 }
 
 function read(answer: string): Json {

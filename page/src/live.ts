@@ -5,6 +5,7 @@
 // A page that nobody looks at lets its connection go: browsers allow six to one server.
 
 import { signal } from "@preact/signals";
+import { know } from "./api";
 import { parse } from "./json";
 import type { Run, Tally } from "./types";
 
@@ -60,6 +61,8 @@ function open(): void {
     if (source !== stream) return;
     status.value = "lost";
     gap = true;
+    // A stream does not say why it ended. If the session has, the page must say so.
+    know().catch(() => {});
     again = window.setTimeout(open, pause * (0.75 + Math.random() / 2));
     pause = Math.min(pause * 2, LONGEST_PAUSE);
   };

@@ -2,11 +2,10 @@
 
 import "./style/index.css";
 import { render } from "preact";
-import { Problem, get, session } from "./api";
+import { Problem, know } from "./api";
 import { follow } from "./live";
 import { Shell } from "./shell";
 import { applyTheme } from "./theme";
-import type { Session } from "./types";
 
 applyTheme();
 
@@ -14,7 +13,7 @@ async function begin(): Promise<void> {
   const place = document.getElementById("page");
   if (!place) return;
   try {
-    session.value = await get<Session>("/v1/session");
+    await know();
   } catch (error) {
     if (error instanceof Problem && error.status === 401) return location.assign("/login");
     place.textContent = `The server cannot be reached: ${String(error)}. Reload the page to try again.`;

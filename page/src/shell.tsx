@@ -103,7 +103,7 @@ export function Shell(): JSX.Element {
       <main id="main" tabIndex={-1}>
         {loggedOut.value && (
           <p class="banner" role="alert">
-            You are logged out. <a href="/login">Log in again</a>; what you have typed here is lost by that, so copy it first.
+            You are logged out. <a href="/login" target="_blank" rel="noopener">Log in again</a> in another window, then go on here.
           </p>
         )}
         {page()}
