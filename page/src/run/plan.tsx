@@ -18,6 +18,13 @@ const MEANS: Record<string, string> = {
   ask: "a person is asked first",
 };
 
+const WORDS: [string, string][] = [
+  ["execute", "would be done"],
+  ["reuse", "keep what is on record"],
+  ["blocked", "blocked"],
+  ["ask", "for a person to decide first"],
+];
+
 export function PlanDialog(props: { run: string; close: () => void }): JSX.Element {
   const [release, setRelease] = useState("");
   const [plan, setPlan] = useState<Plan | null>(null);
@@ -70,13 +77,11 @@ export function PlanDialog(props: { run: string; close: () => void }): JSX.Eleme
 
 function Planned(props: { plan: Plan }): JSX.Element {
   const { steps, plan_hash } = props.plan;
-  const sent = steps.filter((step) => step.what === "execute").length;
+  const many = (what: string): number => steps.filter((step) => step.what === what).length;
+  const told = WORDS.filter(([what]) => many(what) > 0).map(([what, does]) => `${many(what)} ${does}`);
   return (
     <>
-      <p>
-        {sent === 0 ? "Nothing is sent: " : `${plural(sent, "step")} of ${steps.length} would be done: `}
-        every other keeps what is on record.
-      </p>
+      <p>Of {plural(steps.length, "step")}: {told.join(", ")}.</p>
       <div class="scroll">
         <table>
           <thead><tr><th scope="col">Step</th><th scope="col">What</th><th scope="col">Why</th><th scope="col">Effect</th></tr></thead>
