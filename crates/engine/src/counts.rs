@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use semel_flow::model::{Class, Flow};
+use semel_flow::model::{Class, Flow, Step};
 use semel_ledger::Time;
 use semel_store::count::Count;
 use semel_store::run::RunState;
@@ -176,8 +176,10 @@ impl FlowCounts {
     }
 }
 
+/// A shadow only says what it would have done.
 fn changes_the_world(flow: &Flow, step: &str) -> bool {
-    let found = places::find(flow, step);
+    let real = |step: &&Step| step.act().is_none_or(|act| act.shadow.is_none());
+    let found = places::find(flow, step).filter(real);
     found.is_some_and(|step| matches!(step.class(), Class::Set | Class::Keyed | Class::Guarded))
 }
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use semel_flow::model::{Flow, Step, Trigger};
+use semel_flow::shadow;
 use semel_store::run::{Release, ReleaseId};
 use semel_store::{Store, StoreError};
 
@@ -94,6 +95,8 @@ pub struct Live {
     pub flows: HashMap<Box<str>, Arc<Compiled>>,
     /// By the path of their webhooks.
     pub hooks: HashMap<Box<str>, Arc<Compiled>>,
+    /// Shadows, by the path of their webhooks. Where no other flow is, they stand in `hooks` as well.
+    pub shadows: HashMap<Box<str>, Arc<Compiled>>,
     revision: i64,
 }
 
@@ -159,7 +162,11 @@ impl Flows {
     ) -> Result<Arc<Compiled>, ReleaseError> {
         let source = store.text(&release.source).await?;
         let source = source.ok_or(ReleaseError::Missing)?;
-        let compiled = Arc::new(Compiled::read(release.id, source)?);
+        let mut compiled = Compiled::read(release.id, source)?;
+        if shadow::cast_by(&release.flow).is_some() {
+            shadow::cast(&mut compiled.flow);
+        }
+        let compiled = Arc::new(compiled);
         self.keep(Arc::clone(&compiled));
         Ok(compiled)
     }
@@ -186,13 +193,21 @@ impl Flows {
                     continue;
                 }
             };
+            let hooks = match shadow::cast_by(&release.flow) {
+                Some(_) => &mut live.shadows,
+                None => &mut live.hooks,
+            };
             for trigger in &compiled.flow.triggers {
                 if let Trigger::Webhook(webhook) = trigger {
                     let path = webhook.path.it.as_str().into();
-                    live.hooks.insert(path, Arc::clone(&compiled));
+                    hooks.insert(path, Arc::clone(&compiled));
                 }
             }
             live.flows.insert(release.flow.clone(), compiled);
+        }
+        for (path, shadow) in &live.shadows {
+            let taken = live.hooks.entry(path.clone());
+            taken.or_insert_with(|| Arc::clone(shadow));
         }
         *self.live.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(live);
         Ok(true)

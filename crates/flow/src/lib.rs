@@ -27,6 +27,7 @@ mod near;
 pub mod render;
 pub mod schedule;
 mod schema;
+pub mod shadow;
 pub mod size;
 pub mod value;
 mod written;

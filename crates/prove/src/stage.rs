@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use semel_act::Answer;
 use semel_engine::flows::{Compiled, ReleaseError};
 use semel_engine::places;
 use semel_flow::check::{Due, Part, Read, reads, reads_of};
@@ -14,6 +15,7 @@ use semel_flow::{Expr, Flow, Value};
 use semel_store::run::ReleaseId;
 
 use crate::shape::Shape;
+use crate::world;
 
 /// Why a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +107,21 @@ impl Stage {
     #[must_use]
     pub fn events(&self) -> &[Value] {
         &self.events
+    }
+
+    /// What a destination could answer to a call of this flow; `None` if it makes no such call.
+    #[must_use]
+    pub fn believable(&self, act: &Act) -> Option<Answer> {
+        let place = &self.places[self.place(act)?];
+        Some(world::answer(place, place.answer.value("answer", 1)))
+    }
+
+    /// Whether the destination can be asked if a call of this flow happened.
+    #[must_use]
+    pub fn can_be_asked(&self, act: &Act) -> bool {
+        let place = self.place(act).map(|place| &self.places[place]);
+        let step = place.and_then(|place| step(self.flow(), &place.step));
+        step.is_some_and(|step| step.lookup.is_some())
     }
 
     pub(crate) fn place(&self, act: &Act) -> Option<usize> {

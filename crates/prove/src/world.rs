@@ -243,7 +243,7 @@ fn window(task: &Task) -> Option<Millis> {
 }
 
 /// An answer with these names, and with what every answer of its kind has.
-fn answer(place: &Place, made: Value) -> Answer {
+pub(crate) fn answer(place: &Place, made: Value) -> Answer {
     let usual: &[(&str, Value)] = &match place.kind {
         Kind::Http | Kind::Notify => [
             ("status", Value::Int(200)),

@@ -34,6 +34,7 @@ mod runs;
 mod schema;
 mod secrets;
 mod serve;
+mod shadow;
 mod steps;
 mod tokens;
 mod top;
@@ -109,6 +110,7 @@ pub(crate) enum Verb {
     Runs(runs::Runs),
     Top(top::Top),
     Rerun(rerun::Rerun),
+    Shadow(shadow::Shadow),
     Inbox(inbox::Inbox),
     Receipt(receipt::Receipt),
     Serve(serve::Serve),
@@ -210,6 +212,7 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Runs(verb) => verb.run(&context).await,
         Verb::Top(verb) => verb.run(&context).await,
         Verb::Rerun(verb) => verb.run(&context).await,
+        Verb::Shadow(verb) => verb.run(&context).await,
         Verb::Inbox(verb) => verb.run(&context).await,
         Verb::Receipt(verb) => verb.run(&context).await,
         Verb::Serve(verb) => verb.run(&context).await,

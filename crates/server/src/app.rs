@@ -18,6 +18,7 @@ use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::shadow::Shadowing;
 use crate::traces::Traces;
 use crate::vault::Vault;
 
@@ -131,7 +132,8 @@ impl App {
             links: Links::new(&settings.public_url, Arc::clone(&vault) as _),
             ..semel_engine::Settings::default()
         };
-        let engine = Engine::new(Arc::clone(&store), Arc::clone(&perform), engine);
+        let shadowing = Arc::new(Shadowing::new(Arc::clone(&perform), &store));
+        let engine = Engine::new(Arc::clone(&store), shadowing, engine);
         let metrics = Metrics::new(&engine, &perform);
         Ok(Arc::new(App {
             outside: engine.counts().of(""),

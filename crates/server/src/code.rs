@@ -72,6 +72,7 @@ codes! {
     SecretMissing = "secret_missing", NOT_FOUND, "There is no such secret";
     ValueMissing = "value_missing", NOT_FOUND, "There is no such value";
     FlowMissing = "flow_missing", NOT_FOUND, "There is no such flow";
+    ShadowMissing = "shadow_missing", NOT_FOUND, "The flow has no shadow";
     ReleaseMissing = "release_missing", NOT_FOUND, "There is no such release";
     RunMissing = "run_missing", NOT_FOUND, "There is no such run";
     ItemMissing = "item_missing", NOT_FOUND, "Nothing of that name waits for a person";

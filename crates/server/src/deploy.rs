@@ -7,6 +7,7 @@
 use semel_engine::flows::Live;
 use semel_flow::check::hands_out_links;
 use semel_flow::model::Trigger;
+use semel_flow::shadow;
 use semel_flow::{Diagnostic, Flow, Level};
 use semel_ledger::{KeyError, Scope};
 use semel_store::run::{ReleaseChange, ReleaseId};
@@ -23,6 +24,8 @@ pub struct DeployOptions {
     pub draft: bool,
     /// Done keys of the live release may be left behind.
     pub abandon: bool,
+    /// Let it take triggers beside what is live, and do nothing.
+    pub shadow: bool,
 }
 
 /// What became of a deploy.
@@ -32,6 +35,8 @@ pub enum DeployStatus {
     Live,
     /// It is kept, and takes none.
     Draft,
+    /// It takes triggers beside what is live, and does nothing.
+    Shadow,
     /// It was so already.
     Unchanged,
 }
@@ -43,6 +48,7 @@ impl DeployStatus {
         match self {
             DeployStatus::Live => "live",
             DeployStatus::Draft => "draft",
+            DeployStatus::Shadow => "shadow",
             DeployStatus::Unchanged => "unchanged",
         }
     }
@@ -133,6 +139,13 @@ pub fn release_of(source: &str) -> ReleaseId {
     ReleaseId(*blake3::hash(source.as_bytes()).as_bytes())
 }
 
+/// The name of a text's release as a shadow: another than its own, so that both can take triggers.
+fn shadow_of(source: &str) -> ReleaseId {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"shadow\n").update(source.as_bytes());
+    ReleaseId(*hasher.finalize().as_bytes())
+}
+
 /// Deploys a flow file for `by`.
 ///
 /// # Errors
@@ -148,10 +161,19 @@ pub async fn deploy(
     let Some(flow) = flow.filter(|_| !errors) else {
         return Err(DeployError::Invalid { diagnostics });
     };
-    let release = release_of(source);
+    let name = if options.shadow {
+        shadow::name_of(&flow.name.it)
+    } else {
+        flow.name.it.clone()
+    };
+    let release = if options.shadow {
+        shadow_of(source)
+    } else {
+        release_of(source)
+    };
     let missing_secrets = missing_secrets(app, &flow).await?;
     let deployed = |status| Deployed {
-        flow: flow.name.it.clone(),
+        flow: name.clone(),
         release,
         status,
         diagnostics: diagnostics.clone(),
@@ -162,13 +184,13 @@ pub async fn deploy(
     if known.is_some_and(|known| options.draft || known.live) {
         return Ok(deployed(DeployStatus::Unchanged));
     }
-    if !options.draft {
+    if !options.draft && !options.shadow {
         check_live(app, &flow, options.abandon).await?;
     }
     ready_links(app, &flow).await?;
     let change = ReleaseChange::Deploy {
         id: release,
-        flow: flow.name.it.as_str().into(),
+        flow: name.as_str().into(),
         source: source.into(),
         by: Some(by.into()),
         live: !options.draft,
@@ -176,6 +198,7 @@ pub async fn deploy(
     let status = match (commit(app, change).await?, options.draft) {
         (false, _) => DeployStatus::Unchanged,
         (true, true) => DeployStatus::Draft,
+        (true, false) if options.shadow => DeployStatus::Shadow,
         (true, false) => DeployStatus::Live,
     };
     Ok(deployed(status))
@@ -265,7 +288,10 @@ fn check_paths(live: &Live, flow: &Flow) -> Result<(), DeployError> {
         };
         let path = webhook.path.it.as_str();
         let holder = live.hooks.get(path).map(|it| &it.flow.name.it);
-        if let Some(holder) = holder.filter(|holder| **holder != flow.name.it) {
+        let is_other = |holder: &&String| **holder != flow.name.it;
+        let holder = holder.filter(is_other);
+        // A shadow makes room.
+        if let Some(holder) = holder.filter(|holder| shadow::cast_by(holder).is_none()) {
             return Err(DeployError::PathTaken {
                 path: path.to_owned(),
                 flow: holder.clone(),

@@ -118,12 +118,21 @@ pub(crate) async fn deploy(
     Query::parse(request.uri().query(), &[])?;
     let document = body::required(&app, request).await?;
     let fields = document.fields()?;
-    fields.only(&["source", "draft", "abandon"])?;
+    fields.only(&["source", "draft", "abandon", "shadow"])?;
     let source = fields.need("source", fields.text("source")?)?;
     let options = DeployOptions {
         draft: fields.flag("draft")?,
         abandon: fields.flag("abandon")?,
+        shadow: fields.flag("shadow")?,
     };
+    if options.draft && options.shadow {
+        return Err(Problem::new(
+            Code::FieldInvalid,
+            "a shadow takes triggers, a draft takes none",
+        )
+        .field("shadow")
+        .fix("leave one of both out"));
+    }
     let deployed = deploy::deploy(&app, &source, options, &caller.0).await;
     let deployed = deployed.map_err(|error| refused(error, &source))?;
     let mut out = Object::new();

@@ -57,6 +57,7 @@ mod runs;
 mod secrets;
 mod serve;
 mod settle;
+mod shadow;
 mod suggest;
 mod target;
 mod timestamp;

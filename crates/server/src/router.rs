@@ -25,7 +25,7 @@ use crate::problem::Problem;
 use crate::{
     approve, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox, kv,
     ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets, settle,
-    tokens, trigger,
+    shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -69,12 +69,13 @@ const KV: &str = "/v1/kv/{*key}";
 const PAGE: &str = "/app/{*path}";
 
 /// Every path there is.
-pub const ROUTES: [Route; 59] = [
+pub const ROUTES: [Route; 60] = [
     route(Access::Open, HOOKS, &["post"]),
     route(Access::Token, "/v1/flows", &["get", "post"]),
     route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
     route(Access::Token, "/v1/flows/{flow}/releases", &["get"]),
     route(Access::Token, "/v1/flows/{flow}/rollback", &["post"]),
+    route(Access::Token, "/v1/flows/{flow}/shadow", &["get"]),
     route(Access::Token, "/v1/flows/{flow}/runs", &["post"]),
     route(Access::Token, "/v1/releases/{release}", &["get"]),
     route(Access::Token, "/v1/check", &["post"]),
@@ -142,6 +143,7 @@ fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}" => get(flows::get).delete(flows::retire),
         "/v1/flows/{flow}/releases" => get(releases::list),
         "/v1/flows/{flow}/rollback" => post(releases::rollback),
+        "/v1/flows/{flow}/shadow" => get(shadow::report::get),
         "/v1/flows/{flow}/runs" => post(trigger::trigger),
         "/v1/releases/{release}" => get(releases::get),
         "/v1/check" => post(flows::check),

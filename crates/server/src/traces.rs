@@ -68,9 +68,9 @@ pub(crate) async fn keep_sending(app: &App) {
 
 /// Takes in the runs that end on this node.
 async fn gather(app: &App, queue: &mpsc::Sender<RunId>) {
-    let mut moves = app.engine.follow();
+    let mut followed = app.engine.follow();
     loop {
-        match moves.recv().await {
+        match followed.recv().await {
             Ok(moved) if moved.state.is_open() => {}
             Ok(moved) => {
                 if queue.try_send(moved.run).is_err() {

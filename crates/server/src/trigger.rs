@@ -12,7 +12,7 @@ use semel_engine::flows::Compiled;
 use semel_engine::journal::{Headers, Origin};
 use semel_engine::names::EventNames;
 use semel_engine::start::{Incoming, StartError};
-use semel_flow::Value;
+use semel_flow::{Value, shadow};
 use semel_ledger::json::Canonical;
 use semel_ledger::{EffectId, Fence, Key, KeyError, Scope, Verdict};
 use semel_store::run::RunId;
@@ -50,12 +50,32 @@ pub(crate) async fn trigger(
         || Canonical::trusted("null".into()),
         Document::into_canonical,
     );
+    let accepted = start(&app, &compiled, asked.clone(), &canonical, &caller).await?;
+    let live = app.engine.flows().live();
+    if let Some(shadow) = live.flows.get(shadow::name_of(&flow).as_str()) {
+        // Whatever becomes of it, what is live has been answered for.
+        let cast = Box::pin(start(&app, shadow, asked, &canonical, &caller)).await;
+        if let Err(problem) = cast {
+            tracing::warn!(flow, ?problem, "a shadow did not take an event");
+        }
+    }
+    answer(&app, &flow, &canonical, accepted).await
+}
+
+/// Starts a run of a flow for whoever asks, once.
+async fn start(
+    app: &Arc<App>,
+    compiled: &Arc<Compiled>,
+    asked: Key,
+    canonical: &Canonical,
+    caller: &Caller,
+) -> Result<Accepted, Problem> {
     let now = app.store.now();
     let incoming = Incoming {
-        compiled: &compiled,
+        compiled,
         id: app.store.new_run_id(),
         by: Origin::Manual,
-        event: Value::of(&canonical),
+        event: Value::of(canonical),
         canonical: Some(canonical.clone()),
         raw: None,
         headers: Headers::new(),
@@ -69,17 +89,16 @@ pub(crate) async fn trigger(
         fence: Fence(random_bytes()),
     };
     let arrival = Arrival {
-        compiled: &compiled,
+        compiled,
         key: incoming.key().map_err(|error| unfit(&error))?,
         lane: incoming.lane().map_err(|error| unfit(&error))?,
         latest: None,
         incoming,
     };
     if arrival.key != asked {
-        asked_for(&app, asked, &arrival.incoming, &canonical).await?;
+        asked_for(app, asked, &arrival.incoming, canonical).await?;
     }
-    let accepted = accept::start(&app, arrival).await?;
-    answer(&app, &flow, &canonical, accepted).await
+    accept::start(app, arrival).await
 }
 
 /// The live release, or the one that is asked for.

@@ -31,6 +31,7 @@ impl Lower {
             input: self.members(table, slot)?,
             exprs: BTreeMap::new(),
             span: slot.name.span,
+            shadow: None,
         }))
     }
 

@@ -55,6 +55,7 @@ impl Lower {
             input: Tree::Map(members),
             exprs,
             span: word,
+            shadow: None,
         }))
     }
 

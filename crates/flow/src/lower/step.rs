@@ -172,5 +172,6 @@ fn unreadable(name: &'static str, span: Span) -> Action {
         input: Tree::Null,
         exprs: BTreeMap::new(),
         span,
+        shadow: None,
     }))
 }

@@ -204,6 +204,8 @@ pub struct Act {
     pub exprs: BTreeMap<&'static str, Expr>,
     /// The action's keyword in the file.
     pub span: Span,
+    /// The shadow that it belongs to: it is not performed, only told.
+    pub shadow: Option<Arc<str>>,
 }
 
 /// A tree of literals and templates.

@@ -214,6 +214,7 @@ fn task(insert: &str, number: u64, receipt: bool) -> anyhow::Result<Task> {
             input: Tree::Null,
             exprs: std::collections::BTreeMap::new(),
             span: Span::default(),
+            shadow: None,
         }),
         input,
         class: if receipt {

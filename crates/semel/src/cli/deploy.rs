@@ -25,6 +25,9 @@ pub(crate) struct Deploy {
     /// Keep the release from triggers; semel trigger --draft REL runs it
     #[arg(long)]
     draft: bool,
+    /// Let it take triggers beside what is live and only record what it would do; semel shadow report compares
+    #[arg(long, conflicts_with_all = ["draft", "abandon_keys"])]
+    shadow: bool,
     /// Although done keys of the live release would not be found any more
     #[arg(long)]
     abandon_keys: bool,
@@ -36,7 +39,8 @@ Runs that are under way keep the release they began with.
 EXAMPLE
   semel deploy flows/order.yaml
   semel deploy flows --json
-  semel deploy flows/order.yaml --draft";
+  semel deploy flows/order.yaml --draft
+  semel deploy flows/order.yaml --shadow";
 
 /// What became of a file.
 #[derive(Debug, Deserialize, Serialize)]
@@ -116,7 +120,7 @@ impl Deploy {
         session: &Session,
         file: &FlowFile,
     ) -> anyhow::Result<Result<Deployed, Failure>> {
-        let body = json!({"source": file.text, "draft": self.draft, "abandon": self.abandon_keys});
+        let body = json!({"source": file.text, "draft": self.draft, "abandon": self.abandon_keys, "shadow": self.shadow});
         let call = Call::json(Method::POST, "/v1/flows".to_owned(), &body);
         let answer = session.send(call).await?;
         if answer.status.is_success() {
@@ -181,6 +185,10 @@ impl Outcome<'_> {
                     "live" => say!("semel: {name}: {flow} is live as {release}"),
                     "draft" => say!(
                         "semel: {name}: {flow} is kept as {release}, a draft; to run it: semel trigger {flow} --draft {release} --key KEY"
+                    ),
+                    "shadow" => say!(
+                        "semel: {name}: {flow} takes triggers as {release} and does nothing; semel shadow report {} compares",
+                        shown(flow.trim_end_matches("~shadow"))
                     ),
                     _ => say!("semel: {name}: {flow} is unchanged ({release})"),
                 }

@@ -139,6 +139,7 @@ impl Answer {
 /// What to do at a shell, where the API's own advice speaks of requests.
 fn fix_of(code: &str) -> Option<&'static str> {
     match code {
+        "shadow_missing" => Some("semel deploy --shadow FILE casts one"),
         "flow_missing" => Some("semel flows ls lists what is live; semel deploy FILE deploys"),
         "release_missing" => Some("semel releases FLOW lists them"),
         "run_missing" => Some("semel runs ls lists them; what ended long ago is forgotten"),

@@ -30,6 +30,7 @@ mod readme;
 mod runs;
 mod secrets;
 mod serve;
+mod shadow;
 mod sink;
 mod streams;
 mod support;

@@ -1,11 +1,8 @@
 //! The README's example of a flow does what the README says.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-
 use serde_json::Value;
 
-use crate::sink::{Sink, home};
+use crate::sink::{Sink, home, signup};
 use crate::support::{Server, ends};
 
 const README: &str = include_str!("../../../../README.md");
@@ -17,18 +14,8 @@ fn between(begin: &str, end: &str) -> &'static str {
 }
 
 /// What the server answers to the README's request.
-fn signup(server: &Server) -> Value {
-    let body = between("-d '", "'");
-    let address = server.url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
-    let length = body.len();
-    let request = format!(
-        "POST /hooks/signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
-         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    );
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+fn answer_to_signup(server: &Server) -> Value {
+    let answer = signup(&server.url, between("-d '", "'"));
     let body = answer.split_once("\r\n\r\n").unwrap().1;
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
@@ -44,7 +31,7 @@ fn two_signups_are_one_message() {
     );
     ends(&home.run(&["check", "flows"]), 0, &["no problems"]);
     let server = home.serve(&["--flows", "flows", "--watch"]);
-    let (first, second) = (signup(&server), signup(&server));
+    let (first, second) = (answer_to_signup(&server), answer_to_signup(&server));
     assert_eq!(first["status"], "accepted", "{first}");
     assert_eq!(second["status"], "duplicate", "{second}");
     assert_eq!(first["run"], second["run"]);

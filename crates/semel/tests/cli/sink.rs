@@ -213,3 +213,18 @@ pub(crate) fn home() -> Home {
 pub(crate) fn event(id: &str) -> String {
     json!({"id": id, "email": format!("{id}@example.com")}).to_string()
 }
+
+/// Sends an event to the hook of [`flow`]; what the server answers, head and body.
+pub(crate) fn signup(server: &str, event: &str) -> String {
+    let address = server.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = event.len();
+    let request = format!(
+        "POST /hooks/signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n{event}"
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}

@@ -70,6 +70,7 @@ const RULES: [Rule; 10] = [
             "semel-engine",
             "semel-flow",
             "semel-ledger",
+            "semel-prove",
             "semel-store",
         ],
         never: &["rusqlite", "tokio-postgres"],

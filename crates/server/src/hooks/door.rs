@@ -36,7 +36,18 @@ pub(crate) struct Hook<'a> {
 impl<'a> Hook<'a> {
     /// The hook that a request to `path` is for.
     pub(crate) fn at(live: &'a Live, path: &str) -> Option<Hook<'a>> {
-        let compiled = live.hooks.get(path)?;
+        Hook::of(live.hooks.get(path)?, path)
+    }
+
+    /// The shadow that stands beside it there.
+    pub(crate) fn beside(self, live: &'a Live) -> Option<Hook<'a>> {
+        let path = self.webhook.path.it.as_str();
+        let shadow = live.shadows.get(path)?;
+        let other = shadow.id != self.compiled.id;
+        other.then(|| Hook::of(shadow, path))?
+    }
+
+    fn of(compiled: &'a Arc<Compiled>, path: &str) -> Option<Hook<'a>> {
         let mut triggers = compiled.flow.triggers.iter().enumerate();
         triggers.find_map(|(nth, trigger)| match trigger {
             Trigger::Webhook(webhook) if webhook.path.it == path => Some(Hook {

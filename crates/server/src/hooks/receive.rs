@@ -58,21 +58,35 @@ pub(crate) async fn receive(
     if let Some(handshake) = sender.handshake(headers, &value) {
         return Ok(handshake.answer());
     }
-    let id = identity(&hook, sender, headers, &value)?;
-    let delivery = Delivery {
-        app: &app,
-        hook,
-        door: &door,
-        from: from(&hook, sender, headers, &value, id.as_ref()),
-        // Kept beside the event only if it cannot be told from it.
-        raw: (*received != *canonical.as_str().as_bytes()).then_some(received),
-        own_key: id.map(|id| own_key(&hook, &id)).transpose()?.flatten(),
-        event: value,
-        headers: kept(&hook.compiled.headers, headers),
-        quiet: sender.shows_answer(headers),
-        now: app.store.now(),
-    };
-    delivery.accept(canonical).await
+    // Kept beside the event only if it cannot be told from it.
+    let raw = (*received != *canonical.as_str().as_bytes()).then_some(received);
+    let event = Event { canonical, value };
+    let shadow = hook
+        .beside(&live)
+        .map(|shadow| (shadow, event.clone(), raw.clone()));
+    let delivery = Delivery::new(&app, hook, &door, headers, &event.value, raw)?;
+    let answer = delivery.accept(event).await?;
+    if let Some((shadow, event, raw)) = shadow {
+        // Whatever becomes of it, what is live has been answered for.
+        let cast = Box::pin(cast(&app, shadow, headers, event, raw)).await;
+        if let Err(problem) = cast {
+            tracing::warn!(flow = %shadow.compiled.flow.name.it, ?problem, "a shadow did not take an event");
+        }
+    }
+    Ok(answer)
+}
+
+/// Lets a shadow take an event that was taken beside it.
+async fn cast(
+    app: &Arc<App>,
+    shadow: Hook<'_>,
+    headers: &HeaderMap,
+    event: Event,
+    raw: Option<Bytes>,
+) -> Result<(), Problem> {
+    let door = app.doors.of(&shadow, &app.metrics)?;
+    let delivery = Delivery::new(app, shadow, &door, headers, &event.value, raw)?;
+    delivery.accept(event).await.map(drop)
 }
 
 fn nowhere() -> Problem {
@@ -153,6 +167,30 @@ struct Wanted {
 }
 
 impl<'a> Delivery<'a> {
+    fn new(
+        app: &'a Arc<App>,
+        hook: Hook<'a>,
+        door: &'a Door,
+        headers: &HeaderMap,
+        event: &Value,
+        raw: Option<Bytes>,
+    ) -> Result<Delivery<'a>, Problem> {
+        let sender = Sender::of(hook.webhook.verify.preset.it);
+        let id = identity(&hook, sender, headers, event)?;
+        Ok(Delivery {
+            app,
+            hook,
+            door,
+            from: from(&hook, sender, headers, event, id.as_ref()),
+            raw,
+            own_key: id.map(|id| own_key(&hook, &id)).transpose()?.flatten(),
+            event: event.clone(),
+            headers: kept(&hook.compiled.headers, headers),
+            quiet: sender.shows_answer(headers),
+            now: app.store.now(),
+        })
+    }
+
     fn incoming(&self, canonical: Option<Canonical>) -> Incoming<'a> {
         Incoming {
             compiled: self.hook.compiled,
@@ -173,8 +211,8 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    async fn accept(self, canonical: Canonical) -> Result<Response, Problem> {
-        let incoming = self.incoming(Some(canonical));
+    async fn accept(self, event: Event) -> Result<Response, Problem> {
+        let incoming = self.incoming(Some(event.canonical));
         let (accepted, key) = match self.judge(&incoming) {
             Ok(None) => return Ok(self.answer(EventStatus::Ignored, &Object::new())),
             Ok(Some(Wanted { key, lane, latest })) => {

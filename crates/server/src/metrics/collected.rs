@@ -93,6 +93,9 @@ fn counters<'a>(
     Ok(())
 }
 
+/// One number of a destination.
+type Read = fn(&Destination) -> i64;
+
 /// How destinations are doing.
 pub(super) struct OfDestinations(pub(super) Arc<dyn Perform>);
 
@@ -119,7 +122,7 @@ impl Collector for OfDestinations {
                 ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
             }
         }
-        let gauges: [(&str, &str, fn(&Destination) -> i64); 3] = [
+        let gauges: [(&str, &str, Read); 3] = [
             (
                 "destination_open",
                 "Calls under way, by destination",

@@ -72,6 +72,7 @@ fn task(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Task {
             input: Tree::Null,
             exprs: BTreeMap::new(),
             span: Span::default(),
+            shadow: None,
         }),
         input: Value::map(fields),
         class: Class::Guarded,

@@ -19,6 +19,7 @@ fn identity(steps: &Steps, input: &str) -> Result<String, String> {
         input: Tree::Null,
         exprs: BTreeMap::new(),
         span: Span::default(),
+        shadow: None,
     };
     let input = shared::sealed(Value::read(input.as_bytes()).expect(input));
     let identity = steps.identity(&act, &input)?;

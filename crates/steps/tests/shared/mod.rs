@@ -44,6 +44,7 @@ pub(crate) fn task(kind: Kind, class: Class, scope: &str, input: &str) -> Task {
             input: Tree::Null,
             exprs: BTreeMap::new(),
             span: Span::default(),
+            shadow: None,
         }),
         input: sealed(Value::read(input.as_bytes()).expect(input)),
         class,

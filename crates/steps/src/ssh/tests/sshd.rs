@@ -135,6 +135,7 @@ impl Machine {
                 input: Tree::Null,
                 exprs: std::collections::BTreeMap::new(),
                 span: Span::default(),
+                shadow: None,
             }),
             input: Value::map(whereto.into_iter().chain(fields.iter().cloned())),
             class: Class::Guarded,
