@@ -16,6 +16,7 @@ use crate::auth::Registry;
 use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::metrics::Metrics;
+use crate::people::Logins;
 use crate::vault::Vault;
 
 /// How a server behaves. The default suits one machine.
@@ -80,6 +81,7 @@ pub struct App {
     pub(crate) doors: Doors,
     pub(crate) vault: Arc<Vault>,
     pub(crate) registry: Registry,
+    pub(crate) logins: Logins,
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Budget,
     /// Held while it is decided what is live, so that two deploys cannot take one path.
@@ -119,6 +121,7 @@ impl App {
             doors: Doors::new(Arc::clone(&vault)),
             vault,
             registry,
+            logins: Logins::default(),
             metrics: Metrics::new(),
             bodies: Budget::new(BODIES),
             deploying: Mutex::new(()),

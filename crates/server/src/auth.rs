@@ -1,4 +1,4 @@
-//! Who calls: a bearer token, looked up by its hash.
+//! Who calls: a bearer token, looked up by its hash, or whoever is logged in (`crate::people`).
 //!
 //! The registry is a copy of the store's tokens. It is read again when an unknown token comes
 //! (at most once a second, so that guessing costs the store nothing), after changes made here,
@@ -9,15 +9,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use axum::extract::FromRequestParts;
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
 use semel_store::access::{Scope, Scopes};
 use semel_store::{Store, StoreError};
 use tokio::sync::Mutex;
 
 use crate::app::App;
 use crate::code::Code;
+use crate::people::session;
 use crate::problem::Problem;
 use crate::tokens;
 
@@ -29,14 +30,27 @@ const MISS_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) enum Via {
     /// By an API token.
     Token,
+    /// They are logged in.
+    Person,
     /// It is this very process, on behalf of whoever may open the ledger's file.
     Local,
+}
+
+impl Via {
+    /// As the audit log says it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Via::Token => "token",
+            Via::Person => "person",
+            Via::Local => "local",
+        }
+    }
 }
 
 /// Who calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// The name of their token.
+    /// The name of their token, or their own.
     pub(crate) name: Arc<str>,
     pub(crate) via: Via,
     pub(crate) scopes: Scopes,
@@ -68,12 +82,15 @@ impl Caller {
             has if has.is_empty() => "none".to_owned(),
             has => has.replace(',', ", "),
         };
-        let what = match self.via {
-            Via::Token | Via::Local => "the token",
+        let (what, fix) = match self.via {
+            Via::Token | Via::Local => (
+                "the token has",
+                "`semel tokens create NAME --scopes …` makes a token with other scopes",
+            ),
+            Via::Person => ("you have", "an admin can give you another role"),
         };
-        let detail = format!("this needs the scope {needed}; {what} has {has}");
-        let mut problem = Problem::new(Code::Forbidden, detail)
-            .fix("`semel tokens create NAME --scopes …` makes a token with other scopes");
+        let detail = format!("this needs the scope {needed}; {what} {has}");
+        let mut problem = Problem::new(Code::Forbidden, detail).fix(fix);
         problem.more.text("scope", &needed);
         problem
     }
@@ -139,14 +156,22 @@ impl Registry {
     }
 }
 
-/// Finds out who calls.
-pub(crate) async fn identify(app: &App, headers: &HeaderMap) -> Result<Caller, Problem> {
+/// Finds out who calls: by a token if there is one, else by the session of a browser.
+pub(crate) async fn identify(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Caller, Problem> {
     if app.settings.trusted {
         return Ok(Caller {
             name: "local".into(),
             via: Via::Local,
             scopes: Scopes::ALL,
         });
+    }
+    if !headers.contains_key(AUTHORIZATION) {
+        let found = session::identify(app, method, headers).await?;
+        return Ok(found.ok_or_else(unauthorized)?.caller());
     }
     let presented = presented(headers).ok_or_else(unauthorized)?;
     let found = app
@@ -171,10 +196,10 @@ pub(crate) fn bearer(value: &str) -> Option<&str> {
 }
 
 /// One text for every reason, so that nothing can be learnt from it.
-fn unauthorized() -> Problem {
+pub(crate) fn unauthorized() -> Problem {
     Problem::new(
         Code::Unauthorized,
         "a valid bearer token is needed for this request",
     )
-    .fix("send `Authorization: Bearer smt_…`; the first token is in the file `token` of the data directory, `semel tokens create NAME` makes another")
+    .fix("send `Authorization: Bearer smt_…`; the first token is in the file `token` of the data directory, `semel tokens create NAME` makes another; people log in at /login")
 }

@@ -12,6 +12,7 @@
 mod accept;
 mod app;
 mod approve;
+mod audit;
 mod auth;
 mod blobs;
 mod body;
@@ -27,9 +28,11 @@ mod encoding;
 mod examine;
 mod fields;
 mod flows;
+mod form;
 mod guard;
 mod health;
 mod hooks;
+mod html;
 mod idle;
 mod import;
 mod inbox;
@@ -37,9 +40,11 @@ mod kv;
 mod ledger;
 mod metrics;
 mod once;
+mod origin;
 mod out;
 mod path;
 mod patient;
+mod people;
 mod problem;
 mod proof;
 mod query;
@@ -61,13 +66,14 @@ mod view;
 mod watched;
 
 pub use app::{App, Settings};
-pub use approve::is_treacherous;
 pub use code::Code;
 pub use deploy::{
     AbandonedKeys, DeployError, DeployOptions, DeployStatus, Deployed, deploy, release_of,
 };
 pub use health::OPENAPI;
+pub use html::is_treacherous;
 pub use idle::Idle;
+pub use people::{SetupLink, setup_link};
 pub use proof::sign::{ProofError, Verified, verify_proof};
 pub use releases::release_text;
 pub use router::{Access, ROUTES, Route, router};

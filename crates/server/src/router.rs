@@ -18,9 +18,11 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use semel_store::access::{Scope, Scopes};
+use semel_store::audit::AuditChange;
 use tower::Service as _;
 
 use crate::app::App;
+use crate::audit::{self, Told};
 use crate::auth;
 use crate::code::Code;
 use crate::hooks::receive;
@@ -64,7 +66,7 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let response = match gate.admit(&mut request).await {
-        Ok(true) => next.run(request).await,
+        Ok(true) => gate.recorded(request, next).await,
         Ok(false) => gate.method_not_allowed(request.method()),
         Err(problem) => problem.into_response(),
     };
@@ -145,13 +147,29 @@ impl Gate {
             Access::Nowhere => (request.uri().path().starts_with("/v1/"), None),
         };
         if known {
-            let caller = auth::identify(&self.app, request.headers()).await?;
+            let caller = auth::identify(&self.app, request.method(), request.headers()).await?;
             if let Some(scopes) = scopes {
                 caller.needs_one_of(scopes)?;
             }
             request.extensions_mut().insert(caller);
         }
         Ok(there)
+    }
+
+    /// Carries it out; what changes something is in the audit log before it is, and with what came of it behind.
+    async fn recorded(&self, request: Request, next: Next) -> Response {
+        let (access, _) = self.access(&request);
+        let Some(deed) = audit::deed(&self.route, access, &request) else {
+            return next.run(request).await;
+        };
+        let seq = match self.app.store.write_audit(AuditChange::Add(deed)).await {
+            Ok(seq) => seq,
+            Err(error) => return Problem::from(error).into_response(),
+        };
+        let mut response = next.run(request).await;
+        let told = response.extensions_mut().remove::<Told>();
+        audit::end(&self.app, seq, response.status(), told).await;
+        response
     }
 
     fn method_not_allowed(&self, method: &Method) -> Response {

@@ -12,6 +12,7 @@ use semel_store::token::TokenChange;
 use semel_store::{Change, Store, StoreError, Token};
 
 use crate::app::App;
+use crate::audit::Told;
 use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
@@ -98,7 +99,8 @@ pub(crate) async fn add(
     let mut out = Object::new();
     show(&mut out, &token);
     out.text("token", &clear);
-    Ok(out.respond(StatusCode::CREATED))
+    let told = Told::of(&format!("{} {name}", token.id)).noted(&scopes.text());
+    Ok(told.with(out.respond(StatusCode::CREATED)))
 }
 
 /// The scopes that are asked for.

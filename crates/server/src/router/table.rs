@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
-use axum::routing::{MethodRouter, delete, get, post, put};
+use axum::routing::{MethodRouter, delete, get, patch, post, put};
 use semel_store::access::{Scope, Scopes};
 
 use crate::app::App;
 use crate::hooks::receive;
+use crate::people::{api as people, login, pages, setup};
 use crate::{
-    approve, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger, once,
-    proof, receipts, releases, runs, secrets, settle, tokens, trigger,
+    approve, audit, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger,
+    once, proof, receipts, releases, runs, secrets, settle, tokens, trigger,
 };
 
 /// Who may pass.
@@ -141,6 +142,15 @@ pub const ROUTES: &[Route] = &[
     route("/openapi.json", &[("get", Access::Open)]),
     route("/errors/{code}", &[("get", Access::Open)]),
     route("/callbacks/{token}", &[("post", Access::Open)]),
+    route("/v1/session", &[("get", Access::Known), ("post", Access::Open), ("delete", Access::Known)]),
+    route("/login", &[("get", Access::Open), ("post", Access::Open)]),
+    route("/logout", &[("get", Access::Open), ("post", Access::Open)]),
+    route("/setup/{token}", &[("get", Access::Open), ("post", Access::Open)]),
+    route("/v1/setup", &[("post", ADMIN)]),
+    route("/v1/people", &[("get", ADMIN), ("post", ADMIN)]),
+    route("/v1/people/{name}", &[("patch", ADMIN), ("delete", ADMIN)]),
+    route("/v1/people/{name}/link", &[("post", ADMIN)]),
+    route("/v1/audit", &[("get", ADMIN)]),
 ];
 
 /// Which function answers.
@@ -195,6 +205,15 @@ pub(super) fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/errors/{code}" => get(health::page),
         "/metrics" => get(health::metrics),
         "/callbacks/{token}" => post(callbacks::receive),
+        "/v1/session" => get(login::get).post(login::log_in).delete(login::log_out),
+        "/login" => get(pages::login).post(pages::log_in),
+        "/logout" => get(pages::logout).post(pages::log_out),
+        "/setup/{token}" => get(setup::show).post(setup::choose),
+        "/v1/setup" => post(people::setup),
+        "/v1/people" => get(people::list).post(people::add),
+        "/v1/people/{name}" => patch(people::change).delete(people::remove),
+        "/v1/people/{name}/link" => post(people::link),
+        "/v1/audit" => get(audit::list),
         _ => MethodRouter::new(),
     }
 }
