@@ -18,6 +18,7 @@ use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::live::Live;
 use crate::metrics::Metrics;
+use crate::people::Logins;
 use crate::shadow::Shadowing;
 use crate::traces::Traces;
 use crate::vault::Vault;
@@ -86,6 +87,7 @@ pub struct App {
     pub(crate) doors: Doors,
     pub(crate) vault: Arc<Vault>,
     pub(crate) registry: Registry,
+    pub(crate) logins: Logins,
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Budget,
     /// Held while it is decided what is live, so that two deploys cannot take one path.
@@ -144,6 +146,7 @@ impl App {
             doors: Doors::new(Arc::clone(&vault)),
             vault,
             registry,
+            logins: Logins::default(),
             metrics,
             bodies: Budget::new(BODIES),
             deploying: Mutex::new(()),

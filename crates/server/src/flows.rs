@@ -133,7 +133,7 @@ pub(crate) async fn deploy(
         .field("shadow")
         .fix("leave one of both out"));
     }
-    let deployed = deploy::deploy(&app, &source, options, &caller.0).await;
+    let deployed = deploy::deploy(&app, &source, options, &caller.name).await;
     let deployed = deployed.map_err(|error| refused(error, &source))?;
     let mut out = Object::new();
     out.text("status", deployed.status.name())
@@ -188,7 +188,7 @@ pub(crate) async fn retire(
     if !deploy::retire(&app, &flow).await? {
         return Err(flow_missing(&flow));
     }
-    tracing::info!(flow, by = %caller.0, "retired");
+    tracing::info!(flow, by = %caller.name, "retired");
     let mut out = Object::new();
     out.text("status", "retired").text("flow", &flow);
     Ok(out.respond(StatusCode::OK))

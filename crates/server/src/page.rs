@@ -20,6 +20,7 @@ use flate2::write::GzEncoder;
 
 use crate::app::App;
 use crate::code::Code;
+use crate::people::{pages, session};
 use crate::problem::Problem;
 use crate::target::Segment;
 
@@ -125,8 +126,10 @@ pub(crate) async fn document(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let _ = app;
-    Ok(FILES.document.respond(request.headers(), "no-cache"))
+    match session::find(&app, request.headers()).await? {
+        Some(_) => Ok(FILES.document.respond(request.headers(), "no-cache")),
+        None => Ok(pages::to("/login", None)),
+    }
 }
 
 /// `GET /assets/{file}`

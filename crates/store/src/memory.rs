@@ -12,6 +12,7 @@ mod counts;
 mod kv;
 mod lanes;
 mod listeners;
+mod people;
 mod reads;
 mod releases;
 mod run_reads;
@@ -33,6 +34,7 @@ use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::store::Context;
 use crate::token::{Token, TokenChange};
 
+use people::{Audit, People};
 use releases::Releases;
 use runs::Runs;
 use secrets::Secrets;
@@ -64,6 +66,8 @@ struct World {
     /// By the text of its key.
     kv: BTreeMap<Box<str>, KvEntry>,
     counts: BTreeMap<crate::count::Cell, u64>,
+    people: People,
+    audit: Audit,
     closed: bool,
 }
 
@@ -152,6 +156,8 @@ impl World {
             Change::SweepCounts { span, until, limit } => {
                 Answer::Counted(self.sweep_counts(span, until, limit))
             }
+            Change::Person(change) => Answer::Person(self.people.change(*change, now)),
+            Change::Audit(change) => Answer::Audited(self.audit.change(*change, now)),
         }
     }
 

@@ -21,6 +21,7 @@
 mod advance;
 mod ask;
 mod attempt;
+mod audit;
 mod columns;
 mod connect;
 mod counts;
@@ -33,6 +34,7 @@ mod loader;
 mod migrate;
 mod nodes;
 mod others;
+mod people;
 mod pipeline;
 mod plan;
 mod reads;

@@ -42,6 +42,7 @@ mod beside;
 mod counts;
 mod engine;
 mod kv;
+mod people;
 mod questions;
 mod random;
 mod receipts;

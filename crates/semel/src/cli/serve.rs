@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use semel_server::{App, ServeError, Settings, Vault};
+use semel_server::{App, ServeError, Settings, SetupLink, Vault};
 use semel_store::lock::DataLock;
 use semel_store::{Location, Options, Store};
 use tokio::net::TcpListener;
@@ -122,6 +122,7 @@ impl Serve {
         let listener = listen(config.text(Name::Listen).unwrap_or_default()).await?;
         let address = listener.local_addr()?;
         settings.public_url = config.public_url()?.unwrap_or_else(|| base_url(address));
+        let public_url = settings.public_url.clone();
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
         let token = token::provide(&store, &data).await?;
@@ -134,7 +135,8 @@ impl Serve {
         }
         let stop = stop_signal()?;
         announce(&mut locks, address, &data)?;
-        tell(context, address, &data, token)?;
+        let setup = semel_server::setup_link(&store, &public_url).await?;
+        tell(context, address, &data, (token, setup))?;
         let watched = folder.filter(|_| self.watch).map(Folder::watch);
         let watching = watched.map(tokio::spawn);
         let served = semel_server::serve(app, listener, stop).await;
@@ -178,7 +180,7 @@ fn tell(
     context: &Context,
     address: SocketAddr,
     data: &Path,
-    token: token::TokenFile,
+    (token, setup): (token::TokenFile, Option<SetupLink>),
 ) -> anyhow::Result<()> {
     let store = match context.config.text(Name::Store) {
         Some(address) => redacted(address),
@@ -189,6 +191,7 @@ fn tell(
         data,
         store: &store,
         token,
+        setup,
     };
     if context.json {
         Context::print_json(&shown.document())?;

@@ -3,6 +3,9 @@
 use axum::body::Body;
 use axum::http::Request;
 
+use serde_json::Value;
+
+use crate::browser::Browser;
 use crate::common::{Answer, World};
 
 async fn ask(world: &World, path: &str, header: (&str, &str)) -> Answer {
@@ -20,7 +23,8 @@ fn named(document: &str) -> Vec<String> {
 #[tokio::test]
 async fn the_documents_files_are_there_and_may_be_kept_for_ever() {
     let world = World::new().await;
-    let document = world.page("/").await;
+    let browser = Browser::of_new(&world, "ada", "viewer").await;
+    let document = browser.ask(&world, "GET", "/", Value::Null).await;
     let files = named(document.text());
     assert_eq!(files.len(), 2, "{}", document.text());
     for path in &files {
@@ -43,9 +47,14 @@ async fn the_documents_files_are_there_and_may_be_kept_for_ever() {
 #[tokio::test]
 async fn every_address_is_the_same_document_under_a_strict_policy() {
     let world = World::new().await;
-    let first = world.page("/").await;
+    let browser = Browser::of_new(&world, "ada", "viewer").await;
+    let first = browser.ask(&world, "GET", "/", Value::Null).await;
     for path in ["/app/runs", "/app/ledger/a%2Fb/c/d", "/app/nothing/there"] {
-        assert_eq!(world.page(path).await.bytes, first.bytes, "{path}");
+        let other = browser.ask(&world, "GET", path, Value::Null).await;
+        assert_eq!(other.bytes, first.bytes, "{path}");
+        let stranger = ask(&world, path, ("accept", "*/*")).await;
+        let told = (stranger.status.as_u16(), stranger.header("location"));
+        assert_eq!(told, (303, "/login"), "{path}");
     }
     let policy = first.header("content-security-policy");
     for rule in [

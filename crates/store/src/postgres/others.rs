@@ -11,7 +11,7 @@ use super::ask::{By, Other};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::writer::Line;
-use super::{advance, counts, kv, listeners, nodes, releases, runs, secrets};
+use super::{advance, audit, counts, kv, listeners, nodes, people, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::run::{Advance, RunId};
 
@@ -109,6 +109,8 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
         Change::SweepCounts { span, until, limit } => {
             Answer::Counted(counts::sweep(line, *span, *until, *limit).await?)
         }
+        Change::Person(change) => Answer::Person(people::change(&line.session, change, now).await?),
+        Change::Audit(change) => Answer::Audited(audit::change(&line.session, change, now).await?),
         Change::Effect(_)
         | Change::Kv(_)
         | Change::Blob(_)

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use semel_server::SetupLink;
 use serde_json::{Value, json};
 
 use super::token::TokenFile;
@@ -15,6 +16,8 @@ pub(super) struct Banner<'a> {
     pub(super) data: &'a Path,
     pub(super) store: &'a str,
     pub(super) token: TokenFile,
+    /// For the first admin, as long as nobody has an account.
+    pub(super) setup: Option<SetupLink>,
 }
 
 impl Banner<'_> {
@@ -32,6 +35,7 @@ impl Banner<'_> {
             "url": base_url(self.address),
             "data": self.data,
             "token_file": self.token_path(),
+            "setup_url": self.setup.as_ref().map(|setup| &setup.url),
         })
     }
 
@@ -50,6 +54,9 @@ impl Banner<'_> {
         match &self.token {
             TokenFile::Made(_) => row("token", &format!("{path} (made just now)")),
             TokenFile::There(_) => row("token", &path),
+        }
+        if let Some(setup) = &self.setup {
+            row("set up", &format!("{} (once, for a day)", setup.url));
         }
         if self.token_path().exists() {
             let path = quoted(&path);
