@@ -20,6 +20,7 @@ use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::people::Logins;
 use crate::shadow::Shadowing;
+use crate::tls::Tls;
 use crate::traces::Traces;
 use crate::vault::Vault;
 
@@ -54,6 +55,8 @@ pub struct Settings {
     pub public_url: String,
     /// Where traces of runs go, if anywhere.
     pub traces: Option<Traces>,
+    /// Connections are encrypted with this, if it is there.
+    pub tls: Option<Arc<Tls>>,
 }
 
 impl Default for Settings {
@@ -72,6 +75,7 @@ impl Default for Settings {
             groups: BTreeMap::new(),
             public_url: "http://127.0.0.1:7351".to_owned(),
             traces: None,
+            tls: None,
         }
     }
 }

@@ -9,6 +9,7 @@ use semel_flow::Flow;
 use semel_flow::model::{Missed, OverlapPolicy, Schedule, Timing, Trigger};
 
 use crate::app::App;
+use crate::audit::Told;
 use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
@@ -141,7 +142,8 @@ pub(crate) async fn deploy(
         .text("release", &release_text(deployed.release));
     examine::write_diagnostics(&mut out, &source, &deployed.diagnostics);
     out.texts("missing_secrets", deployed.missing_secrets);
-    Ok(out.respond(StatusCode::OK))
+    let told = Told::of(&deployed.flow).noted(deployed.status.name());
+    Ok(told.with(out.respond(StatusCode::OK)))
 }
 
 fn refused(error: DeployError, source: &str) -> Problem {

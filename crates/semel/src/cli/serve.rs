@@ -9,6 +9,7 @@ mod folder;
 mod models;
 mod places;
 mod steps;
+mod tls;
 mod token;
 mod traces;
 
@@ -26,7 +27,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Context;
-use crate::client::base_url;
+use crate::client::served_url;
 use crate::config::{Config, Flags, Name, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::files;
@@ -39,6 +40,12 @@ pub(crate) struct Serve {
     /// Address to listen on; port 0 takes a free one [SEMEL_LISTEN; default: 127.0.0.1:7351]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+    /// Certificate chain (PEM) to encrypt connections with; read again at SIGHUP [SEMEL_TLS_CERT]
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+    /// The key of that certificate (PEM) [SEMEL_TLS_KEY]
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
     /// Where the world reaches this server; links that flows hand out begin with it [SEMEL_PUBLIC_URL; default: the address]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -81,6 +88,8 @@ impl Serve {
             |name, flag, value: &Option<String>| value.clone().map(|value| (name, flag, value));
         [
             flag(Name::Listen, "--listen", &self.listen),
+            flag(Name::TlsCert, "--tls-cert", &self.tls_cert),
+            flag(Name::TlsKey, "--tls-key", &self.tls_key),
             flag(Name::PublicUrl, "--public-url", &self.public_url),
             flag(Name::Remember, "--remember", &self.remember),
             flag(Name::Keep, "--keep", &self.keep),
@@ -112,6 +121,8 @@ impl Serve {
         let flows = self.folder(config)?;
         let (steps, vault) = steps::steps(config, &data)?;
         let mut settings = settings(config, &data)?;
+        let tls = tls::load(config)?;
+        settings.tls.clone_from(&tls);
         let options = Options {
             keep: config.span(Name::Keep)?,
             ..Options::default()
@@ -121,7 +132,8 @@ impl Serve {
         let mut locks = lock(&data, &location)?;
         let listener = listen(config.text(Name::Listen).unwrap_or_default()).await?;
         let address = listener.local_addr()?;
-        settings.public_url = config.public_url()?.unwrap_or_else(|| base_url(address));
+        let here = served_url(address, settings.tls.is_some());
+        settings.public_url = config.public_url()?.unwrap_or(here);
         let public_url = settings.public_url.clone();
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
@@ -134,14 +146,16 @@ impl Serve {
             folder.deploy().await?;
         }
         let stop = stop_signal()?;
-        announce(&mut locks, address, &data)?;
+        let certificate = tls.as_ref().map(|tls| tls.certificate().to_owned());
+        announce(&mut locks, address, certificate.as_deref(), &data)?;
         let setup = semel_server::setup_link(&store, &public_url).await?;
-        tell(context, address, &data, (token, setup))?;
+        tell(context, (address, tls.is_some()), &data, (token, setup))?;
+        let reloading = tls.map(tls::reloaded).transpose()?.map(tokio::spawn);
         let watched = folder.filter(|_| self.watch).map(Folder::watch);
         let watching = watched.map(tokio::spawn);
         let served = semel_server::serve(app, listener, stop).await;
-        if let Some(watching) = watching {
-            watching.abort();
+        for task in [watching, reloading].into_iter().flatten() {
+            task.abort();
         }
         for lock in &mut locks {
             let _ = lock.announce("");
@@ -167,9 +181,14 @@ async fn open_secrets(vault: &Vault, store: &Store) -> anyhow::Result<()> {
 }
 
 /// Tells visitors of the directory where to go.
-fn announce(locks: &mut [DataLock], address: SocketAddr, data: &Path) -> anyhow::Result<()> {
+fn announce(
+    locks: &mut [DataLock],
+    address: SocketAddr,
+    certificate: Option<&Path>,
+    data: &Path,
+) -> anyhow::Result<()> {
     for lock in locks {
-        lock.announce(&notice(Some(address)))
+        lock.announce(&notice(Some(address), certificate))
             .with_context(|| format!("cannot write to {}", data.display()))?;
     }
     Ok(())
@@ -178,7 +197,7 @@ fn announce(locks: &mut [DataLock], address: SocketAddr, data: &Path) -> anyhow:
 /// Tells the person at the terminal, and a script that asks, where to go.
 fn tell(
     context: &Context,
-    address: SocketAddr,
+    (address, tls): (SocketAddr, bool),
     data: &Path,
     (token, setup): (token::TokenFile, Option<SetupLink>),
 ) -> anyhow::Result<()> {
@@ -188,6 +207,7 @@ fn tell(
     };
     let shown = banner::Banner {
         address,
+        tls,
         data,
         store: &store,
         token,
@@ -226,15 +246,22 @@ fn lock(data: &Path, location: &Location) -> anyhow::Result<Vec<DataLock>> {
             directories.push(directory);
         }
     }
-    let take = |directory: &PathBuf| DataLock::serve(directory, &notice(None)).map_err(refused);
+    let take =
+        |directory: &PathBuf| DataLock::serve(directory, &notice(None, None)).map_err(refused);
     directories.iter().map(take).collect()
 }
 
 /// What visitors find in the lock file. Without an address the server is still starting.
-fn notice(listen: Option<SocketAddr>) -> String {
+fn notice(listen: Option<SocketAddr>, certificate: Option<&Path>) -> String {
     let pid = std::process::id();
     match listen {
-        Some(listen) => serde_json::json!({"pid": pid, "listen": listen}).to_string(),
+        Some(listen) => match certificate {
+            Some(certificate) => {
+                serde_json::json!({"pid": pid, "listen": listen, "certificate": certificate})
+            }
+            None => serde_json::json!({"pid": pid, "listen": listen}),
+        }
+        .to_string(),
         None => serde_json::json!({"pid": pid}).to_string(),
     }
 }

@@ -24,10 +24,12 @@ pub(crate) enum Name {
     SshAgent,
     SshConfig,
     OtlpEndpoint,
+    TlsCert,
+    TlsKey,
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 21] = [
+    pub(crate) const ALL: [Name; 23] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -49,6 +51,8 @@ impl Name {
         Name::SshAgent,
         Name::SshConfig,
         Name::OtlpEndpoint,
+        Name::TlsCert,
+        Name::TlsKey,
     ];
 
     pub(crate) fn text(self) -> &'static str {
@@ -74,6 +78,8 @@ impl Name {
             Name::SshAgent => "ssh.agent",
             Name::SshConfig => "ssh.config",
             Name::OtlpEndpoint => "otlp.endpoint",
+            Name::TlsCert => "tls.cert",
+            Name::TlsKey => "tls.key",
         }
     }
 
@@ -112,7 +118,9 @@ impl Name {
             | Name::SshKnownHosts
             | Name::SshAgent
             | Name::SshConfig
-            | Name::OtlpEndpoint => None,
+            | Name::OtlpEndpoint
+            | Name::TlsCert
+            | Name::TlsKey => None,
         }
     }
 }

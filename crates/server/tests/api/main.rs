@@ -5,6 +5,7 @@
 )]
 
 mod access;
+mod access_docs;
 mod again;
 mod any_bytes;
 mod audited;

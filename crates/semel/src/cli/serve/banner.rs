@@ -7,12 +7,13 @@ use semel_server::SetupLink;
 use serde_json::{Value, json};
 
 use super::token::TokenFile;
-use crate::client::{base_url, quoted};
+use crate::client::{quoted, served_url};
 use crate::term::{Paint, Tone};
 
 #[derive(Debug)]
 pub(super) struct Banner<'a> {
     pub(super) address: SocketAddr,
+    pub(super) tls: bool,
     pub(super) data: &'a Path,
     pub(super) store: &'a str,
     pub(super) token: TokenFile,
@@ -32,7 +33,7 @@ impl Banner<'_> {
         json!({
             "pid": std::process::id(),
             "listen": self.address.to_string(),
-            "url": base_url(self.address),
+            "url": served_url(self.address, self.tls),
             "data": self.data,
             "token_file": self.token_path(),
             "setup_url": self.setup.as_ref().map(|setup| &setup.url),
@@ -41,7 +42,7 @@ impl Banner<'_> {
 
     pub(super) fn print(&self) {
         let paint = Paint::stderr();
-        let url = base_url(self.address);
+        let url = served_url(self.address, self.tls);
         let row = |name: &str, value: &str| {
             say!("  {} {value}", paint.on(Tone::Dim, &format!("{name:<7}")));
         };
@@ -67,8 +68,8 @@ impl Banner<'_> {
                 ),
             );
         }
-        if !self.address.ip().is_loopback() {
-            let warning = "other machines can reach this address; the API asks for a token, but nothing is encrypted: put TLS in front";
+        if !self.address.ip().is_loopback() && !self.tls {
+            let warning = "other machines can reach this address; the API asks for a token, but nothing is encrypted: --tls-cert and --tls-key, or put TLS in front";
             say!("{} {warning}", paint.on(Tone::Doubt, "semel: warning:"));
         }
     }
