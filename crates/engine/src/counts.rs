@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use semel_flow::model::{Class, Flow, Step};
+use semel_flow::shadow;
 use semel_ledger::Time;
 use semel_store::count::Count;
 use semel_store::run::RunState;
@@ -205,22 +206,23 @@ impl Counts {
     /// Takes out what was counted so far, as of `at`.
     #[must_use]
     pub fn take(&self, at: Time) -> Vec<Count> {
-        self.read(at, Cell::take)
+        self.read(at, false, Cell::take)
     }
 
     /// What was counted so far and is not in the store; it stays.
     #[must_use]
     pub fn look(&self, at: Time) -> Vec<Count> {
-        self.read(at, Cell::fresh)
+        self.read(at, false, Cell::fresh)
     }
 
     /// Everything since the node started.
     #[must_use]
     pub fn totals(&self) -> Vec<Count> {
-        self.read(Time(0), Cell::total)
+        self.read(Time(0), true, Cell::total)
     }
 
-    fn read(&self, at: Time, read: impl Fn(&Cell) -> u64 + Copy) -> Vec<Count> {
+    /// What shadows take came in for the flow that casts them already.
+    fn read(&self, at: Time, shadows: bool, read: impl Fn(&Cell) -> u64 + Copy) -> Vec<Count> {
         let mut all = Vec::new();
         let mut push = |flow: &str, step: &str, cells: &Cells| {
             all.extend(cells.all(read).into_iter().map(|(what, count)| Count {
@@ -233,7 +235,9 @@ impl Counts {
         };
         let flows = self.flows.read().unwrap_or_else(PoisonError::into_inner);
         for (flow, counts) in flows.iter() {
-            push(flow, "", &counts.of_flow);
+            if shadows || shadow::cast_by(flow).is_none() {
+                push(flow, "", &counts.of_flow);
+            }
             let steps = counts.steps.read().unwrap_or_else(PoisonError::into_inner);
             for (step, cells) in steps.iter() {
                 push(flow, step, cells);

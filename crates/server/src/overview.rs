@@ -23,8 +23,10 @@ use crate::query::Query;
 
 /// What is shown if nobody says since when.
 const LATELY: Millis = Millis::seconds(3600);
-/// Up to how long ago is shown by the minute; beyond, by the hour.
+/// Up to how long ago is shown by the minute.
 const BY_MINUTE: Millis = Millis::seconds(3 * 3600);
+/// Up to how long ago is shown by the hour; beyond, by the day.
+const BY_HOUR: Millis = Millis::days(7);
 /// How far back is looked at most.
 const FARTHEST: Millis = Millis::days(31);
 /// How many destinations are shown.
@@ -38,6 +40,7 @@ const SERIES: [What; 6] = [
     What::Effects,
     What::Blocked,
 ];
+const OF_FLOWS: [What; 3] = [What::Runs, What::Failed, What::Duplicates];
 const TOTALS: [What; 7] = [
     What::Events,
     What::Duplicates,
@@ -62,10 +65,10 @@ impl Window {
     pub(crate) fn new(now: Time, since: Option<Time>) -> Window {
         let ago = |length: Millis| Time(now.0 - i64::try_from(length.0).unwrap_or(i64::MAX));
         let since = since.unwrap_or(ago(LATELY)).max(ago(FARTHEST)).min(now);
-        let span = if since >= ago(BY_MINUTE) {
-            Span::Minute
-        } else {
-            Span::Hour
+        let span = match since {
+            since if since >= ago(BY_MINUTE) => Span::Minute,
+            since if since >= ago(BY_HOUR) => Span::Hour,
+            _ => Span::Day,
         };
         Window {
             span,
@@ -183,11 +186,13 @@ pub(crate) async fn together(
     app: &App,
     window: Window,
     part: &Part,
+    only: &[What],
 ) -> Result<BTreeMap<Box<str>, BTreeMap<Box<str>, u64>>, Problem> {
     let _still = app.counting.read().await;
+    let only: Vec<&'static str> = only.iter().map(|what| what.name()).collect();
     let kept = app
         .store
-        .counts_together(window.span, part, window.from)
+        .counts_together(window.span, part, window.from, &only)
         .await?;
     let mut all = BTreeMap::<Box<str>, BTreeMap<Box<str>, u64>>::new();
     let mut add = |name: &str, what: &str, count: u64| {
@@ -219,7 +224,7 @@ pub(crate) async fn get(
     let query = Query::parse(request.uri().query(), &["since"])?;
     let window = Window::new(app.store.now(), query.time("since")?);
     let tallied = Tallied::read(&app, window).await?;
-    let flows = together(&app, window, &Part::Flows).await?;
+    let flows = together(&app, window, &Part::Flows, &OF_FLOWS).await?;
     let standing = app.store.standing().await?;
     let mut out = Object::new();
     out.time("now", window.now);
@@ -231,7 +236,7 @@ pub(crate) async fn get(
     });
     out.list("flows", &flows, |out, (flow, counts)| {
         out.text("flow", flow);
-        for what in [What::Runs, What::Failed, What::Duplicates] {
+        for what in OF_FLOWS {
             out.number(what.name(), counts.get(what.name()).copied().unwrap_or(0));
         }
     });
@@ -253,7 +258,8 @@ mod tests {
             (ago(3 * 3600), Span::Minute, 181),
             (ago(3 * 3600 + 1), Span::Hour, 4),
             (ago(-600), Span::Minute, 1),
-            (Some(Time(0)), Span::Hour, 31 * 24 + 1),
+            (ago(7 * 86_400), Span::Hour, 7 * 24 + 1),
+            (Some(Time(0)), Span::Day, 32),
         ] {
             let window = Window::new(NOW, since);
             let found = (window.span, window.length());

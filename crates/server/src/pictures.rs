@@ -91,7 +91,7 @@ pub(crate) async fn steps(
     app.engine.flows().refresh(&app.store).await?;
     let compiled = live(&app, &flow)?;
     let part = Part::StepsOf(flow.as_str().into());
-    let counts = overview::together(&app, window, &part).await?;
+    let counts = overview::together(&app, window, &part, &AT_STEPS).await?;
     let (under_way, whole) = under_way(&app, &flow).await?;
     let mut out = Object::new();
     out.text("flow", &flow)

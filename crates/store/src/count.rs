@@ -1,4 +1,4 @@
-//! What happened, counted by the minute and by the hour: what charts are made of.
+//! What happened, counted by the minute, the hour and the day: what charts are made of.
 //!
 //! Owns the table's shape: everything together, each flow, each step of a flow. Counts are added behind
 //! the answers; a kill loses those of its last seconds, and nothing but a chart depends on them.
@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use semel_ledger::{Millis, Time};
 
-/// How long counts by the minute are kept; those by the hour are kept as long as runs are.
+/// How long counts by the minute are kept.
 pub const MINUTES_KEPT: Millis = Millis::days(1);
+/// How long counts by the hour are kept; those by the day are kept as long as runs are.
+pub const HOURS_KEPT: Millis = Millis::days(8);
 
 /// How often something happened, at about a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +34,13 @@ pub enum Span {
     Minute,
     /// An hour.
     Hour,
+    /// A day, of the wide world's time.
+    Day,
 }
 
 impl Span {
-    /// Both.
-    pub const ALL: [Span; 2] = [Span::Minute, Span::Hour];
+    /// All of them, from short to long.
+    pub const ALL: [Span; 3] = [Span::Minute, Span::Hour, Span::Day];
 
     /// How long it is.
     #[must_use]
@@ -44,6 +48,7 @@ impl Span {
         match self {
             Span::Minute => 60,
             Span::Hour => 3600,
+            Span::Day => 86_400,
         }
     }
 

@@ -114,7 +114,11 @@ impl Active {
         };
         let by = Some(self.identity.id.as_ref().into());
         let answered = inner.store.refusal(effect.id.clone(), by, answered);
-        self.compiled.counts(&inner.counts).blocked(&call.step);
+        // What this run itself did, or may have done, is no repeat by another.
+        let whose = answered.record.as_ref().and_then(|it| it.by.as_deref());
+        if whose != Some(&*self.identity.id) {
+            self.compiled.counts(&inner.counts).blocked(&call.step);
+        }
         let text = match answered.record.as_ref().and_then(|r| r.result.as_ref()) {
             Some(result) => inner.store.text(result).await?,
             None => None,

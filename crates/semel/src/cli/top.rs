@@ -130,18 +130,15 @@ async fn listen(client: &Client, screen: &mut Screen) -> anyhow::Result<()> {
     let mut fresh = Instant::now();
     loop {
         show(screen);
-        let event = match timeout(DRAW_EVERY, events.next()).await {
-            Ok(event) => event?,
-            Err(_) => {
-                // Charts move on by themselves.
-                if fresh.elapsed() >= READ_EVERY {
-                    fresh = Instant::now();
-                    *screen = read(&session, std::mem::take(screen)).await?;
-                }
-                continue;
+        let Ok(event) = timeout(DRAW_EVERY, events.next()).await else {
+            // Charts move on by themselves.
+            if fresh.elapsed() >= READ_EVERY {
+                fresh = Instant::now();
+                *screen = read(&session, std::mem::take(screen)).await?;
             }
+            continue;
         };
-        let Some(event) = event else { return Ok(()) };
+        let Some(event) = event? else { return Ok(()) };
         match event.name.as_str() {
             "run" => screen.changed(serde_json::from_str(&event.data)?, RUNS),
             "tally" => screen.overview.tally(serde_json::from_str(&event.data)?),

@@ -58,6 +58,7 @@ const VERBS: &[&[&str]] = &[
     &["backup"],
     &["restore"],
     &["doctor"],
+    &["top"],
     &["config", "show"],
     &["explain"],
     &["completions"],

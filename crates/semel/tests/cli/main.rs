@@ -29,6 +29,7 @@ mod proxy;
 mod readme;
 mod runs;
 mod secrets;
+mod seeing;
 mod serve;
 mod shadow;
 mod sink;

@@ -84,7 +84,7 @@ async fn cast(
     event: Event,
     raw: Option<Bytes>,
 ) -> Result<(), Problem> {
-    let door = app.doors.of(&shadow, &app.metrics)?;
+    let door = app.doors.of(&shadow, app)?;
     let delivery = Delivery::new(app, shadow, &door, headers, &event.value, raw)?;
     delivery.accept(event).await.map(drop)
 }

@@ -127,7 +127,7 @@ impl Drawing {
 
     fn done(&mut self, at: Time, done: &Done) {
         let outcome = match &done.how {
-            How::Act | How::LookedUp | How::Decided => "done",
+            How::Act | How::LookedUp | How::Decided | How::Unchanged => "done",
             How::Reused(_) | How::TakenOver(_) => "reused",
             How::TakenAsDone => "taken_as_done",
             How::Arrived => "came",

@@ -44,8 +44,15 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) async fn read(response: Response<Body>) -> Answer {
         let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
         let (status, headers) = (parts.status, parts.headers);
+        // A stream goes on for as long as somebody reads it.
+        let kind = headers.get("content-type");
+        let goes_on = kind.is_some_and(|kind| kind == "text/event-stream");
+        let bytes = if goes_on {
+            Vec::new()
+        } else {
+            body.collect().await.unwrap().to_bytes().to_vec()
+        };
         Answer {
             status,
             headers,

@@ -11,6 +11,9 @@ use crate::runs::ORDER;
 const DOCUMENT: &str = include_str!("../../../../docs/metrics.md");
 const DASHBOARD: &str = include_str!("../../../../examples/dashboard.json");
 
+/// What is exposed only once a model has been asked, which no test here does.
+const LATER: [&str; 1] = ["semel_ai_tokens_total"];
+
 /// A server at which everything that is counted has happened.
 async fn busy() -> Socket {
     let socket = Socket::with(Settings::default()).await;
@@ -61,7 +64,13 @@ async fn every_metric_is_documented_and_every_documented_one_is_there() {
         .filter_map(|line| line.split_once("` | "))
         .map(|(name, rest)| (name.to_owned(), rest.split(' ').next().unwrap().to_owned()))
         .collect();
-    assert_eq!(there, documented);
+    let later: BTreeSet<_> = documented
+        .difference(&there)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(later, BTreeSet::from(LATER));
+    let unsaid: Vec<_> = there.difference(&documented).collect();
+    assert!(unsaid.is_empty(), "{unsaid:?}");
 }
 
 #[tokio::test]

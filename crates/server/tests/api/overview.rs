@@ -87,7 +87,12 @@ async fn counts_are_kept_when_the_server_stops() {
     }
     let store = std::sync::Arc::clone(&world.store);
     socket.stop().await.unwrap();
-    let flows = store.counts_together(Span::Hour, &Part::Flows, before);
+    let flows = store.counts_together(
+        Span::Hour,
+        &Part::Flows,
+        before,
+        &["events", "duplicates", "runs"],
+    );
     let flows = flows.await.unwrap();
     let of = |what: &str| {
         let found = flows

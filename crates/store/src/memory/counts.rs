@@ -52,9 +52,11 @@ impl Memory {
         span: Span,
         part: String,
         since: Time,
+        only: &[&'static str],
     ) -> Result<Vec<Counted>, StoreError> {
         let mut together: BTreeMap<(Box<str>, Box<str>), Counted> = BTreeMap::new();
-        for counted in self.counts(span, part, since).await? {
+        let all = self.counts(span, part, since).await?.into_iter();
+        for counted in all.filter(|it| only.contains(&&*it.what)) {
             let name = (counted.name.clone(), counted.what.clone());
             match together.get_mut(&name) {
                 Some(all) => all.count += counted.count,

@@ -72,11 +72,15 @@ impl Postgres {
         span: Span,
         part: String,
         since: Time,
+        only: &[&'static str],
     ) -> Result<Vec<Counted>, StoreError> {
-        let sql = "SELECT min(at), name, what, sum(count)::bigint FROM counts \
-                   WHERE span = $1 AND part = $2 AND at >= $3 \
-                   GROUP BY name, what ORDER BY name, what";
-        self.asked(sql, span, part, since).await
+        let sql = format!(
+            "SELECT min(at), name, what, sum(count)::bigint FROM counts \
+             WHERE span = $1 AND part = $2 AND at >= $3 AND what IN ('{}') \
+             GROUP BY name, what ORDER BY name, what",
+            only.join("', '")
+        );
+        self.asked(&sql, span, part, since).await
     }
 
     async fn asked(

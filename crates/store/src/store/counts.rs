@@ -4,7 +4,7 @@ use semel_ledger::Time;
 
 use super::{Backend, Store};
 use crate::change::{Answer, Change};
-use crate::count::{Counted, MINUTES_KEPT, Part, Span, Standing};
+use crate::count::{Counted, HOURS_KEPT, MINUTES_KEPT, Part, Span, Standing};
 use crate::duty::BITE;
 use crate::error::StoreError;
 
@@ -22,7 +22,7 @@ impl Store {
         backend!(self, counts(span, part.text(), since))
     }
 
-    /// The same, the spans taken together: `at` is the first.
+    /// The same of only some things that are counted, the spans taken together: `at` is the first.
     ///
     /// # Errors
     /// [`StoreError`] if the store could not.
@@ -31,8 +31,9 @@ impl Store {
         span: Span,
         part: &Part,
         since: Time,
+        only: &[&'static str],
     ) -> Result<Vec<Counted>, StoreError> {
-        backend!(self, counts_together(span, part.text(), since))
+        backend!(self, counts_together(span, part.text(), since, only))
     }
 
     /// What stands still to be done: costs as much as is under way, whatever is over.
@@ -50,7 +51,11 @@ impl Store {
     /// [`StoreError`] if the store could not.
     pub async fn sweep_counts_bite(&self) -> Result<usize, StoreError> {
         let mut swept = 0;
-        for (span, kept) in [(Span::Minute, MINUTES_KEPT), (Span::Hour, self.keep())] {
+        for (span, kept) in [
+            (Span::Minute, MINUTES_KEPT),
+            (Span::Hour, HOURS_KEPT),
+            (Span::Day, self.keep()),
+        ] {
             let kept = i64::try_from(kept.0).unwrap_or(i64::MAX);
             let sweep = Change::SweepCounts {
                 span,

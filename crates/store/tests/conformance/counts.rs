@@ -2,14 +2,14 @@
 
 use semel_ledger::{Millis, Time};
 use semel_store::Change;
-use semel_store::count::{Count, MINUTES_KEPT, Part, Span};
+use semel_store::count::{Count, HOURS_KEPT, MINUTES_KEPT, Part, Span};
 
 use semel_store::run::RunState;
 
 use crate::crew::Crew;
 use crate::fixture::World;
-use crate::shared::request;
 use crate::shared::runs::{Starting as _, advance, finish, rest, start};
+use crate::shared::{Saying as _, request};
 
 crate::cases!(
     counts_add_up_apart_and_together,
@@ -35,9 +35,12 @@ async fn add(world: &World, counts: Vec<Count>) {
 /// As text, to compare: minutes from the start, name, what, how often.
 async fn read(world: &World, span: Span, part: Part, together: bool) -> String {
     let store = &world.store;
-    let counts = match together {
-        true => store.counts_together(span, &part, Time(0)).await,
-        false => store.counts(span, &part, Time(0)).await,
+    let counts = if together {
+        store
+            .counts_together(span, &part, Time(0), &["runs", "done"])
+            .await
+    } else {
+        store.counts(span, &part, Time(0)).await
     };
     let line = |it: &semel_store::count::Counted| {
         let minute = it.at.0 / 60_000;
@@ -90,11 +93,13 @@ async fn sweeping_takes_only_counts_that_are_not_kept(world: World) {
     // The whole, the flow and the step.
     assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 3);
     assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 0);
-    world.pass(Millis(world.store.keep().0 + 3_600_000));
+    world.pass(Millis(HOURS_KEPT.0));
+    assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 3);
+    world.pass(Millis(world.store.keep().0 + 86_400_000));
     assert_eq!(world.store.sweep_counts_bite().await.expect("swept"), 3);
     let left = world
         .store
-        .counts(Span::Hour, &Part::Whole, Time(0))
+        .counts(Span::Day, &Part::Whole, Time(0))
         .await
         .expect("counts");
     assert!(left.is_empty());

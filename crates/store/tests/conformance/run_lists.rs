@@ -138,7 +138,7 @@ async fn runs_are_found_by_time(world: World) {
 
 async fn runs_are_found_by_a_part_of_what_they_say(world: World) {
     let crew = Crew::join(world).await;
-    for (n, key) in [(1, "k/Ada"), (2, "k/%"), (3, "k/ada-2"), (4, "other")] {
+    for (n, key) in [(1, "k/Ada"), (2, "k/x_y"), (3, "k/ada-2"), (4, "other")] {
         crew.begin(start(n).key(key)).await;
     }
     let parked = start(5).run(|run| run.why = "waits for Adam".into());
@@ -149,7 +149,7 @@ async fn runs_are_found_by_a_part_of_what_they_say(world: World) {
     };
     assert_eq!(crew.list(of("ADA")).await, ids([5, 3, 1]));
     assert_eq!(
-        crew.list(of("%")).await,
+        crew.list(of("_")).await,
         ids([2]),
         "nothing stands for more"
     );

@@ -33,10 +33,11 @@ pub(super) async fn check(context: &Context) -> anyhow::Result<Vec<Check>> {
 async fn clock(session: &Session) -> anyhow::Result<Check> {
     #[derive(Deserialize)]
     struct Now {
-        now: Timestamp,
+        now: String,
     }
     let overview = session.send(Call::get("/v1/overview")).await?;
-    let apart = overview.read::<Now>()?.now.duration_since(Timestamp::now());
+    let now: Timestamp = overview.read::<Now>()?.now.parse()?;
+    let apart = now.duration_since(Timestamp::now());
     if apart.abs() <= APART {
         return Ok(Check::good(
             "clock",

@@ -35,7 +35,7 @@ impl Size {
                 ..Size::PLAIN
             },
             |size| Size {
-                columns: usize::from(size.ws_col).clamp(40, 160),
+                columns: usize::from(size.ws_col).clamp(64, 160),
                 rows: usize::from(size.ws_row),
             },
         )
@@ -87,7 +87,8 @@ struct Destination {
 
 #[derive(Debug, Deserialize)]
 struct Flow {
-    flow: String,
+    #[serde(rename = "flow")]
+    name: String,
     runs: u64,
     failed: u64,
     duplicates: u64,
@@ -178,11 +179,11 @@ impl Screen {
             ("blocked", &it.series.blocked, Tone::Doubt),
             ("failed", &it.series.failed, Tone::Bad),
         ];
-        let room = size.columns.saturating_sub(MARGIN + 10);
+        let room = size.columns.saturating_sub(MARGIN + 12);
         let line = |(name, series, tone): (&str, &Vec<u64>, Tone)| {
             let total = it.total(name);
             let tone = if total == 0 { Tone::Dim } else { tone };
-            let number = paint.on(tone, &format!("{:>8}", grouped(total)));
+            let number = paint.on(tone, &format!("{:>10}", grouped(total)));
             let bars = paint.on(tone, &bars(series, room));
             format!("{name:<MARGIN$}{number}  {bars}")
         };
@@ -222,7 +223,7 @@ impl Screen {
 
     fn flows(&self, size: Size, paint: Paint) -> Vec<String> {
         let mut flows: Vec<&Flow> = self.overview.flows.iter().collect();
-        flows.sort_by(|a, b| b.runs.cmp(&a.runs).then(a.flow.cmp(&b.flow)));
+        flows.sort_by(|a, b| b.runs.cmp(&a.runs).then(a.name.cmp(&b.name)));
         let name = size.columns.saturating_sub(36);
         let head = format!(
             "{:<name$}{:>12}{:>12}{:>12}",
@@ -231,19 +232,23 @@ impl Screen {
         let line = |it: &&Flow| {
             let failed = count(paint, it.failed, 12, Tone::Bad);
             let duplicates = count(paint, it.duplicates, 12, Tone::Doubt);
-            let flow = padded(&it.flow, name);
+            let flow = padded(&it.name, name);
             format!("{flow}{:>12}{failed}{duplicates}", grouped(it.runs))
         };
         table(paint, &head, flows.iter().take(5).map(line))
     }
 
     fn destinations(&self, size: Size, paint: Paint) -> Vec<String> {
-        let name = size.columns.saturating_sub(51);
+        let name = size.columns.saturating_sub(53);
         let head = format!(
             "{:<name$}{:>9}{:>8}{:>9}{:>8}{:>8}  BREAKER",
             "DESTINATION", "CALLS", "FAILED", "UNKNOWN", "P50", "P95"
         );
-        let took = |ms: Option<u64>| ms.map_or("–".to_owned(), |ms| format!("{ms} ms"));
+        let took = |ms: Option<u64>| match ms {
+            None => "–".to_owned(),
+            Some(ms) if ms < 1000 => format!("{ms} ms"),
+            Some(ms) => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        };
         let line = |it: &Destination| {
             let tone = match it.breaker.as_str() {
                 "closed" => Tone::Good,
@@ -318,7 +323,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -337,7 +342,12 @@ fn bars(series: &[u64], room: usize) -> String {
             BARS[usize::try_from(place).unwrap_or(7)]
         }
     };
-    shown.iter().map(bar).collect()
+    shown
+        .iter()
+        .map(bar)
+        .collect::<String>()
+        .trim_end()
+        .to_owned()
 }
 
 fn ago(now: Option<Timestamp>, then: &str) -> String {
