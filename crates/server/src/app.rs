@@ -53,10 +53,10 @@ pub struct Settings {
     pub groups: BTreeMap<String, Vec<String>>,
     /// Where the world reaches this server; links begin with it.
     pub public_url: String,
-    /// Where traces of runs go, if anywhere.
-    pub traces: Option<Traces>,
     /// Connections are encrypted with this, if it is there.
     pub tls: Option<Arc<Tls>>,
+    /// Where traces of runs go, if anywhere.
+    pub traces: Option<Traces>,
 }
 
 impl Default for Settings {
@@ -74,8 +74,8 @@ impl Default for Settings {
             data: None,
             groups: BTreeMap::new(),
             public_url: "http://127.0.0.1:7351".to_owned(),
-            traces: None,
             tls: None,
+            traces: None,
         }
     }
 }

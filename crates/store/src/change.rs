@@ -3,8 +3,8 @@
 use semel_ledger::json::Canonical;
 use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Time, Verdict};
 
-use crate::count::{Count, Span};
 use crate::audit::AuditChange;
+use crate::count::{Count, Span};
 use crate::kv::{KvChange, KvDone};
 use crate::listen::Listen;
 use crate::node::{Membership, NodeChange, NodeState};
@@ -89,6 +89,10 @@ pub enum Change {
         /// How many at most.
         limit: u32,
     },
+    /// People, their sessions and invitations.
+    Person(Box<PersonChange>),
+    /// Who did what.
+    Audit(Box<AuditChange>),
     /// Add to what was counted.
     Counts(Vec<Count>),
     /// Forget up to so many counts of spans that began before a time.
@@ -100,10 +104,6 @@ pub enum Change {
         /// How many at most.
         limit: u32,
     },
-    /// People, their sessions and invitations.
-    Person(Box<PersonChange>),
-    /// Who did what.
-    Audit(Box<AuditChange>),
 }
 
 impl From<EffectChange> for Change {

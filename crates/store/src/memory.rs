@@ -65,9 +65,9 @@ struct World {
     cursors: HashMap<Box<str>, Box<str>>,
     /// By the text of its key.
     kv: BTreeMap<Box<str>, KvEntry>,
-    counts: BTreeMap<crate::count::Cell, u64>,
     people: People,
     audit: Audit,
+    counts: BTreeMap<crate::count::Cell, u64>,
     closed: bool,
 }
 
@@ -149,6 +149,8 @@ impl World {
             Change::Tell { place, note } => Answer::Told(self.runs.tell(place, &note, now)),
             Change::Kv(change) => Answer::Kv(Box::new(self.operate(*change, now))),
             Change::SweepKv { limit } => Answer::Counted(self.sweep_kv(limit, now)),
+            Change::Person(change) => Answer::Person(self.people.change(*change, now)),
+            Change::Audit(change) => Answer::Audited(self.audit.change(*change, now)),
             Change::Counts(counts) => {
                 self.count(&counts);
                 Answer::Written
@@ -156,8 +158,6 @@ impl World {
             Change::SweepCounts { span, until, limit } => {
                 Answer::Counted(self.sweep_counts(span, until, limit))
             }
-            Change::Person(change) => Answer::Person(self.people.change(*change, now)),
-            Change::Audit(change) => Answer::Audited(self.audit.change(*change, now)),
         }
     }
 

@@ -23,9 +23,9 @@ pub(crate) enum Name {
     SshKnownHosts,
     SshAgent,
     SshConfig,
-    OtlpEndpoint,
     TlsCert,
     TlsKey,
+    OtlpEndpoint,
 }
 
 impl Name {
@@ -50,9 +50,9 @@ impl Name {
         Name::SshKnownHosts,
         Name::SshAgent,
         Name::SshConfig,
-        Name::OtlpEndpoint,
         Name::TlsCert,
         Name::TlsKey,
+        Name::OtlpEndpoint,
     ];
 
     pub(crate) fn text(self) -> &'static str {
@@ -77,9 +77,9 @@ impl Name {
             Name::SshKnownHosts => "ssh.known_hosts",
             Name::SshAgent => "ssh.agent",
             Name::SshConfig => "ssh.config",
-            Name::OtlpEndpoint => "otlp.endpoint",
             Name::TlsCert => "tls.cert",
             Name::TlsKey => "tls.key",
+            Name::OtlpEndpoint => "otlp.endpoint",
         }
     }
 
@@ -118,9 +118,9 @@ impl Name {
             | Name::SshKnownHosts
             | Name::SshAgent
             | Name::SshConfig
-            | Name::OtlpEndpoint
             | Name::TlsCert
-            | Name::TlsKey => None,
+            | Name::TlsKey
+            | Name::OtlpEndpoint => None,
         }
     }
 }

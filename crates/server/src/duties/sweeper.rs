@@ -67,12 +67,12 @@ async fn values(app: &App) -> Result<usize, StoreError> {
     }
 }
 
-/// Forgets counts that are no longer kept.
-async fn counts(app: &App) -> Result<usize, StoreError> {
+/// Forgets sessions and links that have ended, and old entries of the audit log.
+async fn people(app: &App) -> Result<usize, StoreError> {
     let mut swept = 0;
     loop {
         tokio::time::sleep(PAUSE).await;
-        let bite = app.store.sweep_counts_bite().await?;
+        let bite = app.store.sweep_people_bite().await?;
         swept += bite;
         if bite < BITE {
             return Ok(swept);
@@ -80,12 +80,12 @@ async fn counts(app: &App) -> Result<usize, StoreError> {
     }
 }
 
-/// Forgets sessions and links that have ended, and old entries of the audit log.
-async fn people(app: &App) -> Result<usize, StoreError> {
+/// Forgets counts that are no longer kept.
+async fn counts(app: &App) -> Result<usize, StoreError> {
     let mut swept = 0;
     loop {
         tokio::time::sleep(PAUSE).await;
-        let bite = app.store.sweep_people_bite().await?;
+        let bite = app.store.sweep_counts_bite().await?;
         swept += bite;
         if bite < BITE {
             return Ok(swept);
@@ -105,9 +105,8 @@ async fn pass(app: &App) -> Result<(), StoreError> {
         }
     }
     let (runs, values) = (runs(app).await?, values(app).await?);
-    let counts = counts(app).await?;
-    let deeds = people(app).await?;
+    let (deeds, counts) = (people(app).await?, counts(app).await?);
     give_back(app).await?;
-    tracing::debug!(swept, runs, values, counts, deeds, "swept");
+    tracing::debug!(swept, runs, values, deeds, counts, "swept");
     Ok(())
 }

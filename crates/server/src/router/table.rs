@@ -13,8 +13,8 @@ use crate::hooks::receive;
 use crate::people::{api as people, login, pages, setup};
 use crate::{
     approve, audit, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox,
-    kv, ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets,
-    settle, shadow, tokens, trigger,
+    kv, ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets, settle,
+    shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -151,7 +151,7 @@ pub const ROUTES: &[Route] = &[
     route("/v1/destinations", &[("get", READ)]),
     route("/v1/flows/{flow}/picture", &[("get", READ)]),
     route("/v1/flows/{flow}/steps", &[("get", READ)]),
-    route("/v1/picture", &[("post", READ)]),
+    route("/v1/picture", &[("post", DEPLOY)]),
     route("/v1/schema", &[("get", READ)]),
     // Where nobody is logged in, the page sends to the form by itself.
     route("/", &[("get", Access::Open)]),

@@ -102,6 +102,8 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
             Answer::Told(listeners::tell(line, *place, note, now).await?)
         }
         Change::SweepKv { limit } => Answer::Counted(kv::sweep(line, *limit, now).await?),
+        Change::Person(change) => Answer::Person(people::change(&line.session, change, now).await?),
+        Change::Audit(change) => Answer::Audited(audit::change(&line.session, change, now).await?),
         Change::Counts(counts) => {
             counts::add(line, counts).await?;
             Answer::Written
@@ -109,8 +111,6 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
         Change::SweepCounts { span, until, limit } => {
             Answer::Counted(counts::sweep(line, *span, *until, *limit).await?)
         }
-        Change::Person(change) => Answer::Person(people::change(&line.session, change, now).await?),
-        Change::Audit(change) => Answer::Audited(audit::change(&line.session, change, now).await?),
         Change::Effect(_)
         | Change::Kv(_)
         | Change::Blob(_)

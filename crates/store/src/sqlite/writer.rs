@@ -12,7 +12,8 @@ use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
 use super::{
-    Ask, audit, blobs, counts, kv, listeners, mail, nodes, people, receipts, releases, runs, secrets,
+    Ask, audit, blobs, counts, kv, listeners, mail, nodes, people, receipts, releases, runs,
+    secrets,
 };
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
@@ -234,6 +235,8 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         }
         Change::Kv(change) => Answer::Kv(Box::new(batch.operate(*change)?)),
         Change::SweepKv { limit } => Answer::Counted(kv::sweep(connection, limit, now)?),
+        Change::Person(change) => Answer::Person(people::change(connection, &change, now)?),
+        Change::Audit(change) => Answer::Audited(audit::change(connection, &change, now)?),
         Change::Counts(counts) => {
             counts::add(connection, &counts)?;
             Answer::Written
@@ -241,7 +244,5 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         Change::SweepCounts { span, until, limit } => {
             Answer::Counted(counts::sweep(connection, span, until, limit)?)
         }
-        Change::Person(change) => Answer::Person(people::change(connection, &change, now)?),
-        Change::Audit(change) => Answer::Audited(audit::change(connection, &change, now)?),
     })
 }
