@@ -196,7 +196,7 @@ pub(crate) fn bearer(value: &str) -> Option<&str> {
 }
 
 /// One text for every reason, so that nothing can be learnt from it.
-pub(crate) fn unauthorized() -> Problem {
+fn unauthorized() -> Problem {
     Problem::new(
         Code::Unauthorized,
         "a valid bearer token is needed for this request",

@@ -13,8 +13,8 @@ use crate::hooks::receive;
 use crate::people::{api as people, login, pages, setup};
 use crate::{
     approve, audit, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox,
-    kv, ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets, settle,
-    shadow, tokens, trigger,
+    kv, ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets,
+    settle, shadow, tokens, trigger,
 };
 
 /// Who may pass.
