@@ -23,7 +23,7 @@ export async function openServer({ flows, world }) {
   const server = { data, process: null, url: null, token: null, setup: null };
   const start = async (listen) => {
     const environment = { ...process.env, SEMEL_OUTGOING_ALLOW: "127.0.0.1", SEMEL_LOG: "info" };
-    server.process = spawn(binary(), ["serve", "--data", data, "--listen", listen, "--drain", "1s"], { env: environment });
+    server.process = spawn(binary(), ["serve", "--json", "--data", data, "--listen", listen, "--drain", "1s"], { env: environment });
     await listening(server);
   };
   const stop = async (signal = "SIGTERM") => {
@@ -51,20 +51,19 @@ export async function openServer({ flows, world }) {
   return server;
 }
 
-/** Waits for the line that says where it listens, and notes the set-up link that stands before it. */
+/** Waits until it says where it listens, and with which link the first account is made. */
 function listening(server) {
   return new Promise((resolve, reject) => {
     const said = [];
-    const hear = (line) => {
-      said.push(line);
-      const setup = /https?:\/\/\S+\/setup\/[\w-]+/.exec(line);
-      if (setup) server.setup = setup[0];
-      const found = /^\s*listen\s+(https?:\/\/\S+)/.exec(line);
-      if (found) server.url = found[1];
-      // The banner is told as a whole; what comes behind it is the log.
-      if (server.url && / INFO joined /.test(line)) resolve();
-    };
-    for (const stream of [server.process.stdout, server.process.stderr]) createInterface({ input: stream }).on("line", hear);
+    createInterface({ input: server.process.stderr }).on("line", (line) => said.push(line));
+    let told = "";
+    createInterface({ input: server.process.stdout }).on("line", (line) => {
+      told += line;
+      if (line !== "}") return;
+      const { url, setup_url: setup } = JSON.parse(told);
+      Object.assign(server, { url, setup: setup ?? server.setup });
+      resolve();
+    });
     server.process.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${said.join("\n")}`)));
   });
 }
