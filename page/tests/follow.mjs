@@ -43,6 +43,7 @@ export default function follow(all) {
     await page.waitForSelector('.lane:has-text("receipt") .shape-running');
     await page.click("text=Cancel…");
     await page.click("dialog >> text=End it");
+    await page.waitForSelector(".toast:has-text('asked to end')");
     held.go();
     await page.waitForSelector('h1 .state:has-text("cancelled")');
     await page.click("text=Re-run…");

@@ -106,6 +106,7 @@ function Decision(props: { item: ItemWhole; path: string; reload: () => void }):
   const [result, setResult] = useState("");
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const first = winnerOf(problem);
   const allowed = may(item.kind === "approval" ? "approve" : "operate");
   const decide = async (decision: string): Promise<void> => {
     setProblem(null);
@@ -132,10 +133,10 @@ function Decision(props: { item: ItemWhole; path: string; reload: () => void }):
       {item.voters.map((vote) => (
         <p key={vote.by}>Approved by <Text of={vote.by} class="strong" /> <Time at={vote.at} />{vote.note && <>: “<Text of={vote.note} />”</>}</p>
       ))}
-      {item.decided && <Winner of={item.decided} />}
+      {item.decided && first === null && <Winner of={item.decided} />}
       {item.why_over && <p>It is over: <Text of={item.why_over} /></p>}
       {answer && <p role="status" class="answer">{told(answer)}</p>}
-      <Refusal problem={problem}>{winnerOf(problem) && <Winner of={winnerOf(problem) as Decided} />}</Refusal>
+      <Refusal problem={problem}>{first && <Winner of={first} />}</Refusal>
       {item.choices.length > 0 && allowed && (
         <form onSubmit={(event) => event.preventDefault()}>
           <label class="field"><span>Note (optional)</span><textarea rows={3} value={note} onInput={(event) => setNote(event.currentTarget.value)} /></label>
@@ -167,6 +168,6 @@ function told(answer: Answer): string {
 
 /** Who decided first, if that is why it was refused. */
 function winnerOf(problem: Problem | null): Decided | null {
-  const decided = problem?.more.decided;
-  return isObject(decided) ? (decided as unknown as Decided) : null;
+  const winner = problem?.more.winner;
+  return isObject(winner) ? (winner as unknown as Decided) : null;
 }
