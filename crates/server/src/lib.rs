@@ -46,6 +46,7 @@ mod once;
 mod origin;
 mod out;
 mod overview;
+mod page;
 mod path;
 mod patient;
 mod people;

@@ -22,7 +22,8 @@ fn files(extension: &str) -> Vec<PathBuf> {
         for entry in std::fs::read_dir(&folder).expect("folder") {
             let path = entry.expect("entry").path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if path.is_dir() && !name.starts_with('.') && name != "target" {
+            let others = ["target", "node_modules"].contains(&&*name);
+            if path.is_dir() && !name.starts_with('.') && !others {
                 folders.push(path);
             } else if path.extension().is_some_and(|found| found == extension) {
                 let path = path.strip_prefix(root()).expect("under the root");

@@ -95,7 +95,7 @@ pub(super) fn own(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
 }
 
 /// Somewhere else on this server.
-pub(super) fn to(path: &'static str, cookie: Option<HeaderValue>) -> Response {
+pub(crate) fn to(path: &'static str, cookie: Option<HeaderValue>) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
     let headers = response.headers_mut();

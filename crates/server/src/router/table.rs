@@ -13,8 +13,8 @@ use crate::hooks::receive;
 use crate::people::{api as people, login, pages, setup};
 use crate::{
     approve, audit, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox,
-    kv, ledger, live, once, overview, pictures, proof, receipts, releases, runs, secrets, settle,
-    shadow, tokens, trigger,
+    kv, ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets,
+    settle, shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -90,6 +90,8 @@ const fn route(path: &'static str, methods: &'static [(&'static str, Access)]) -
 pub(crate) const HOOKS: &str = "/hooks/{*path}";
 /// The parts of a key are the segments.
 const KV: &str = "/v1/kv/{*key}";
+/// Every address of the page.
+const PAGE: &str = "/app/{*path}";
 
 /// Every path there is.
 #[rustfmt::skip]
@@ -151,6 +153,10 @@ pub const ROUTES: &[Route] = &[
     route("/v1/flows/{flow}/steps", &[("get", READ)]),
     route("/v1/picture", &[("post", DEPLOY)]),
     route("/v1/schema", &[("get", READ)]),
+    // Where nobody is logged in, the page sends to the form by itself.
+    route("/", &[("get", Access::Open)]),
+    route(PAGE, &[("get", Access::Open)]),
+    route("/assets/{file}", &[("get", Access::Open)]),
     route("/v1/session", &[("get", Access::Known), ("post", Access::Open), ("delete", Access::Known)]),
     route("/login", &[("get", Access::Open), ("post", Access::Open)]),
     route("/logout", &[("get", Access::Open), ("post", Access::Open)]),
@@ -222,6 +228,8 @@ pub(super) fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}/steps" => get(pictures::steps),
         "/v1/picture" => post(pictures::of_source),
         "/v1/schema" => get(pictures::schema),
+        "/" | PAGE => get(page::document),
+        "/assets/{file}" => get(page::asset),
         "/v1/session" => get(login::get).post(login::log_in).delete(login::log_out),
         "/login" => get(pages::login).post(pages::log_in),
         "/logout" => get(pages::logout).post(pages::log_out),

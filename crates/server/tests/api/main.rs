@@ -43,6 +43,7 @@ mod openapi;
 mod outside;
 mod overlap;
 mod overview;
+mod page;
 mod people;
 mod proofs;
 mod runs;
