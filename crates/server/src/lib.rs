@@ -52,6 +52,7 @@ mod people;
 mod pictures;
 mod problem;
 mod proof;
+mod prove;
 mod query;
 mod receipts;
 mod refusal;

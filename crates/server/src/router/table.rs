@@ -13,8 +13,8 @@ use crate::hooks::receive;
 use crate::people::{api as people, login, pages, setup};
 use crate::{
     approve, audit, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox,
-    kv, ledger, live, once, overview, pictures, proof, receipts, releases, runs, secrets, settle,
-    shadow, tokens, trigger,
+    kv, ledger, live, once, overview, pictures, proof, prove, receipts, releases, runs, secrets,
+    settle, shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -150,6 +150,7 @@ pub const ROUTES: &[Route] = &[
     route("/v1/flows/{flow}/picture", &[("get", READ)]),
     route("/v1/flows/{flow}/steps", &[("get", READ)]),
     route("/v1/picture", &[("post", DEPLOY)]),
+    route("/v1/prove", &[("post", DEPLOY)]),
     route("/v1/schema", &[("get", READ)]),
     route("/v1/session", &[("get", Access::Known), ("post", Access::Open), ("delete", Access::Known)]),
     route("/login", &[("get", Access::Open), ("post", Access::Open)]),
@@ -221,6 +222,7 @@ pub(super) fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}/picture" => get(pictures::of_flow),
         "/v1/flows/{flow}/steps" => get(pictures::steps),
         "/v1/picture" => post(pictures::of_source),
+        "/v1/prove" => post(prove::prove),
         "/v1/schema" => get(pictures::schema),
         "/v1/session" => get(login::get).post(login::log_in).delete(login::log_out),
         "/login" => get(pages::login).post(pages::log_in),
