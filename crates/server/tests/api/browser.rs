@@ -98,7 +98,8 @@ impl Browser {
         let answer = browser.ask(world, "POST", "/v1/session", body).await;
         browser.keep(&answer);
         if answer.status == 201 {
-            browser.csrf = answer.json()["csrf"].as_str().unwrap().to_owned();
+            let csrf = answer.json()["csrf"].as_str().unwrap().to_owned();
+            browser.csrf = csrf;
         }
         (browser, answer)
     }
