@@ -11,7 +11,7 @@ use semel_engine::counts::{FlowCounts, What};
 use semel_engine::token::Links;
 use semel_ledger::{Millis, Outcome, Verdict};
 use semel_store::{Store, StoreError};
-use tokio::sync::{Mutex, RwLock, Semaphore, watch};
+use tokio::sync::{Mutex, RwLock, watch};
 
 use crate::auth::Registry;
 use crate::budget::Budget;
@@ -104,8 +104,6 @@ pub struct App {
     pub(crate) counting: RwLock<()>,
     /// What is counted outside of flows.
     outside: Arc<FlowCounts>,
-    /// Held while a flow is proved: one at a time.
-    pub(crate) proving: Arc<Semaphore>,
     /// Who acts for steps, to ask how destinations are doing.
     pub(crate) perform: Arc<dyn Perform>,
 }
@@ -159,7 +157,6 @@ impl App {
             stopping: watch::Sender::new(false),
             live: Live::default(),
             counting: RwLock::default(),
-            proving: Arc::new(Semaphore::new(1)),
         }))
     }
 

@@ -71,7 +71,6 @@ codes! {
     TokenMissing = "token_missing", NOT_FOUND, "There is no such token";
     SecretMissing = "secret_missing", NOT_FOUND, "There is no such secret";
     ValueMissing = "value_missing", NOT_FOUND, "There is no such value";
-    ProveBusy = "prove_busy", TOO_MANY_REQUESTS, "Another proof is under way";
     FlowMissing = "flow_missing", NOT_FOUND, "There is no such flow";
     ShadowMissing = "shadow_missing", NOT_FOUND, "The flow has no shadow";
     ReleaseMissing = "release_missing", NOT_FOUND, "There is no such release";

@@ -10,7 +10,7 @@ use crate::deploy::AbandonedKeys;
 use crate::out::Object;
 
 /// What a file is called in messages where nobody named it.
-pub(crate) const FILE: &str = "flow.yaml";
+const FILE: &str = "flow.yaml";
 
 /// A file that was read and checked.
 #[derive(Debug)]

@@ -53,7 +53,6 @@ mod people;
 mod pictures;
 mod problem;
 mod proof;
-mod prove;
 mod query;
 mod receipts;
 mod refusal;

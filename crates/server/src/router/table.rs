@@ -14,7 +14,6 @@ use crate::people::{api as people, login, pages, setup};
 use crate::{
     approve, audit, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox,
     kv, ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets,
-    kv, ledger, live, once, overview, pictures, proof, prove, receipts, releases, runs, secrets,
     settle, shadow, tokens, trigger,
 };
 
@@ -153,7 +152,6 @@ pub const ROUTES: &[Route] = &[
     route("/v1/flows/{flow}/picture", &[("get", READ)]),
     route("/v1/flows/{flow}/steps", &[("get", READ)]),
     route("/v1/picture", &[("post", DEPLOY)]),
-    route("/v1/prove", &[("post", DEPLOY)]),
     route("/v1/schema", &[("get", READ)]),
     // Where nobody is logged in, the page sends to the form by itself.
     route("/", &[("get", Access::Open)]),
@@ -229,7 +227,6 @@ pub(super) fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}/picture" => get(pictures::of_flow),
         "/v1/flows/{flow}/steps" => get(pictures::steps),
         "/v1/picture" => post(pictures::of_source),
-        "/v1/prove" => post(prove::prove),
         "/v1/schema" => get(pictures::schema),
         "/" | PAGE => get(page::document),
         "/assets/{file}" => get(page::asset),

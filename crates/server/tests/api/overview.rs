@@ -172,20 +172,3 @@ async fn destinations_are_listed() {
     assert_eq!(all[0]["p95_ms"], 25);
     assert_eq!(overview(&world, "").await["destinations"], all);
 }
-
-#[tokio::test]
-async fn a_flow_is_proved_as_it_is_written() {
-    let world = Working::new().await;
-    let asked = json!({ "source": ORDER });
-    let (first, second) = tokio::join!(
-        world.call("POST", "/v1/prove", &asked),
-        world.call("POST", "/v1/prove", &asked),
-    );
-    fits("/v1/prove", "post", &first);
-    assert_eq!(first.json()["flow"], "order");
-    assert_eq!(second.gist(), "429 prove_busy");
-    let broken = json!({"source": ORDER.replace("event.amount * 2", "event.amount * ")});
-    let answer = world.call("POST", "/v1/prove", broken).await;
-    assert_eq!(answer.json()["ok"], false);
-    assert!(answer.json()["diagnostics"].is_array());
-}

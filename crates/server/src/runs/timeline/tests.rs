@@ -127,7 +127,6 @@ fn happenings() -> Vec<Happening> {
             attempt: 1,
             message: "reset".into(),
             at: Time(0),
-            noticed: None,
         },
         Happening::Probed {
             step: step(),
