@@ -232,6 +232,7 @@ mod tests {
             attempt: 1,
             message: "no answer".into(),
             at: Time(12),
+            noticed: None,
         };
         let parked = Happening::Parked {
             step: "a".into(),

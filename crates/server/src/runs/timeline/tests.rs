@@ -127,6 +127,7 @@ fn happenings() -> Vec<Happening> {
             attempt: 1,
             message: "reset".into(),
             at: Time(0),
+            noticed: None,
         },
         Happening::Probed {
             step: step(),
