@@ -13,7 +13,8 @@ use std::time::Duration;
 use semel_act::Perform;
 use semel_flow::Flow;
 use semel_ledger::{Fence, Millis};
-use semel_store::run::{RunId, RunState, Start, Started};
+use semel_store::planted::{self, Bug};
+use semel_store::run::{RunId, RunState, Start, StartOutcome, Started};
 use semel_store::store::random_bytes;
 use semel_store::{Change, Store, StoreError};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, oneshot, watch};
@@ -44,6 +45,8 @@ pub struct Settings {
     pub drain: Duration,
     /// Where the flight recorder lies; `None`: there is none, and a kill leaves more unknown.
     pub directory: Option<PathBuf>,
+    /// The flight recorder of a simulation, instead of one that lies somewhere.
+    pub recorder: Option<Arc<crate::flight::Memory>>,
     /// How many acts may be under way.
     pub acts: u32,
     /// How links to runs are made.
@@ -59,6 +62,7 @@ impl Default for Settings {
             remember: crate::start::DEFAULT_REMEMBER,
             drain: Duration::from_secs(30),
             directory: None,
+            recorder: None,
             acts: 4096,
             links: Links::default(),
             groups: Groups::new(),
@@ -197,6 +201,9 @@ impl Engine {
         start: Box<Start>,
     ) -> Result<Started, StoreError> {
         let (inner, (tell, told)) = (Arc::clone(&self.inner), oneshot::channel());
+        if planted::is(Bug::AcceptBeforeCommit) {
+            return Ok(self.start_unheard(room, fresh, start));
+        }
         self.inner.spawn(async move {
             let started = inner.store.start(start).await;
             let held = started.as_ref().is_ok_and(Started::is_held);
@@ -209,6 +216,24 @@ impl Engine {
             }
         });
         told.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// As a test has planted it: whoever asks is told before anything is durable.
+    fn start_unheard(&self, room: Room, fresh: Fresh, start: Box<Start>) -> Started {
+        let inner = Arc::clone(&self.inner);
+        self.inner.spawn(async move {
+            let started = inner.store.start(start).await;
+            let held = started.as_ref().is_ok_and(Started::is_held);
+            if let (true, Some(member)) = (held, inner.store.member()) {
+                let links = inner.settings.links.clone();
+                let active = worker::Active::fresh(fresh, member, links);
+                inner.work(room, Box::new(active)).await;
+            }
+        });
+        Started {
+            answered: None,
+            outcome: StartOutcome::Started { held: true },
+        }
     }
 
     /// What must be done although nobody asks; ends when the set is dropped.

@@ -7,6 +7,7 @@
 //! The invariants: a claim of the same boot that has no mark was never sent; one with an intact
 //! second mark is known; anything else is unknown. After another boot the file is not believed.
 
+mod memory;
 mod slots;
 
 use std::collections::HashMap;
@@ -20,6 +21,8 @@ use semel_act::Trace;
 use semel_ledger::Fence;
 
 use crate::observe::Settlement;
+
+pub use memory::Memory;
 
 /// The file's name in the data directory.
 pub const FILE: &str = "flight";
@@ -84,9 +87,15 @@ impl Remains {
 /// The file of this life of a node.
 #[derive(Debug)]
 pub struct Flight {
-    file: File,
-    long: PathBuf,
+    tape: Tape,
     free: Mutex<Vec<u32>>,
+}
+
+/// Where marks are written.
+#[derive(Debug)]
+enum Tape {
+    File { file: File, long: PathBuf },
+    Memory(Arc<Memory>),
 }
 
 impl Flight {
@@ -111,7 +120,18 @@ impl Flight {
         file.write_all_at(&slots::header(boot, node), 0)?;
         std::fs::rename(&fresh, directory.join(FILE))?;
         let free = Mutex::new((0..slots).rev().collect());
-        Ok(Flight { file, long, free })
+        let tape = Tape::File { file, long };
+        Ok(Flight { tape, free })
+    }
+
+    /// Begins a new recording for `node` in memory.
+    #[must_use]
+    pub fn in_memory(memory: &Arc<Memory>, node: u64, slots: u32) -> Flight {
+        memory.begin(node);
+        Flight {
+            tape: Tape::Memory(Arc::clone(memory)),
+            free: Mutex::new((0..slots).rev().collect()),
+        }
     }
 
     /// A slot for one act; `None` if all are taken.
@@ -140,10 +160,14 @@ pub struct Slot {
 
 impl Trace for Slot {
     fn sent(&self) {
+        let file = match &self.flight.tape {
+            Tape::File { file, .. } => file,
+            Tape::Memory(memory) => return memory.mark(self.fence, Mark::Sent),
+        };
         let mark = slots::sent(self.fence.0);
         let at = Flight::offset(self.number);
         // Without the mark a kill would look like "never sent", which could repeat the act.
-        if let Err(error) = self.flight.file.write_all_at(&mark, at) {
+        if let Err(error) = file.write_all_at(&mark, at) {
             tracing::error!(%error, "the flight recorder cannot be written; the process ends rather than act unrecorded");
             std::process::abort();
         }
@@ -153,9 +177,15 @@ impl Trace for Slot {
 impl Slot {
     /// The outcome is in hand.
     pub fn known(&self, settlement: &Settlement) {
+        let (file, long) = match &self.flight.tape {
+            Tape::File { file, long } => (file, long),
+            Tape::Memory(memory) => {
+                return memory.mark(self.fence, Mark::Known(settlement.clone()));
+            }
+        };
         let at = Flight::offset(self.number);
-        let written = slots::known(self.fence.0, settlement, &self.flight.long)
-            .and_then(|mark| self.flight.file.write_all_at(&mark, at));
+        let written = slots::known(self.fence.0, settlement, long)
+            .and_then(|mark| file.write_all_at(&mark, at));
         // Then a kill leaves it unknown, which is safe.
         if let Err(error) = written {
             tracing::warn!(%error, "an outcome was not noted in the flight recorder");

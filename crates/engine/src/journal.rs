@@ -75,6 +75,13 @@ pub enum Happening {
         /// When the attempt began.
         #[serde(with = "text::millis")]
         at: Time,
+        /// When nobody could know any more; left out, then. What it did may be as young as that.
+        #[serde(
+            default,
+            with = "text::millis_option",
+            skip_serializing_if = "Option::is_none"
+        )]
+        noticed: Option<Time>,
     },
     /// The destination was asked whether it happened, or whether a thing is there.
     Probed {

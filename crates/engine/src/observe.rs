@@ -12,6 +12,7 @@ use semel_act::{Answer, Failure, FailureClass, Outcome};
 use semel_flow::Value;
 use semel_flow::model::{Action, Class, GiveUp, OnUnknown, Step};
 use semel_ledger::{Millis, Time};
+use semel_store::planted::{self, Bug};
 
 use crate::decide::{Scene, gave_up, lookup, names, policy, window};
 use crate::journal::{Done, Failed, Happening, Kept, Usage};
@@ -71,6 +72,18 @@ pub fn outcome(
     match outcome {
         Outcome::Done(answer) => done(scene, state, attempt, call, answer),
         Outcome::Failed(failure) => failed(scene, state, attempt, call, failure),
+        Outcome::Unknown {
+            message,
+            evidence: Some(_),
+        } if planted::is(Bug::WrongIsNo) => {
+            let failure = Failure {
+                class: FailureClass::Transient,
+                message: message.clone(),
+                retry_after: None,
+                answer: None,
+            };
+            failed(scene, state, attempt, call, &failure)
+        }
         Outcome::Unknown { message, .. } => lost(scene, state, attempt, call, message),
     }
 }
@@ -271,6 +284,7 @@ fn lost(
             attempt: call.task.attempt,
             message: message.into(),
             at: attempt.began,
+            noticed: Some(scene.now),
         }],
         contents: Vec::new(),
     }

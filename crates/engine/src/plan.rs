@@ -16,6 +16,7 @@ use semel_flow::model::{Action, Step};
 use semel_ledger::{
     Claim, Command, EffectId, Fingerprint, Key, Millis, Owner, Scope, State as EffectState,
 };
+use semel_store::planted::{self, Bug};
 use semel_store::run::{Run, RunId, Start, StartOutcome, Started};
 use semel_store::{Content, EffectChange, Stored};
 
@@ -146,7 +147,11 @@ impl Engine {
         let new = RunOf {
             compiled: &release,
             id,
-            key: run.key,
+            key: if planted::is(Bug::RerunIsAnother) {
+                Key::from_parts(&["rerun", &id.text()])?
+            } else {
+                run.key
+            },
             parent: None,
             lane: None,
             begin: false,

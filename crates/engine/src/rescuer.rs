@@ -9,9 +9,10 @@ use std::sync::{Arc, PoisonError};
 
 use semel_ledger::Outcome;
 use semel_store::node::NodeState;
+use semel_store::planted::{self, Bug};
 use semel_store::{Change, Content, Record, StoreError};
 
-use crate::engine::{Engine, Inner};
+use crate::engine::{Engine, Inner, Settings};
 use crate::flight::{Flight, Mark, Remains};
 use crate::observe::Settlement;
 use crate::worker::settle;
@@ -29,24 +30,33 @@ impl Engine {
     /// [`StoreError`] if the store could not.
     pub async fn recover(&self, alone: bool) -> Result<(), StoreError> {
         let inner = &self.inner;
-        let directory = inner.settings.directory.clone();
-        let boot = boot();
-        let remains = match (&directory, boot) {
-            (Some(directory), Some(boot)) => read(directory, boot),
+        let Settings {
+            directory,
+            recorder,
+            acts,
+            ..
+        } = &inner.settings;
+        let boot = recorder.is_none().then(boot).flatten();
+        let remains = match (recorder, directory, boot) {
+            (Some(memory), ..) => memory.remains(),
+            (None, Some(directory), Some(boot)) => read(directory, boot),
             _ => Remains::default(),
         };
         take_over(inner, alone, &remains).await?;
-        if let (Some(directory), Some(boot), Some(member)) = (directory, boot, inner.store.member())
-        {
-            let begun = Flight::begin(&directory, boot, member.node, inner.settings.acts);
-            match begun {
-                Ok(flight) => {
-                    let mut held = inner.flight.lock().unwrap_or_else(PoisonError::into_inner);
-                    *held = Some(Arc::new(flight));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "there is no flight recorder; after a kill more is unknown");
-                }
+        let begun = match (recorder, directory, boot, inner.store.member()) {
+            (Some(memory), _, _, Some(member)) => Ok(Flight::in_memory(memory, member.node, *acts)),
+            (None, Some(directory), Some(boot), Some(member)) => {
+                Flight::begin(directory, boot, member.node, *acts)
+            }
+            _ => return Ok(()),
+        };
+        match begun {
+            Ok(flight) => {
+                let mut held = inner.flight.lock().unwrap_or_else(PoisonError::into_inner);
+                *held = Some(Arc::new(flight));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "there is no flight recorder; after a kill more is unknown");
             }
         }
         Ok(())
@@ -104,9 +114,9 @@ fn known(record: Record, remains: &Remains) -> Option<Change> {
         result,
         note,
     } = match remains.mark(fence) {
-        Some(Mark::Sent) => return None,
+        Some(Mark::Sent) if !planted::is(Bug::SentAsUnsent) => return None,
         Some(Mark::Known(settlement)) => settlement.clone(),
-        None => Settlement {
+        _ => Settlement {
             outcome: Outcome::Failed,
             result: Some(NEVER_SENT.into()),
             note: Some("the server died before it was sent".into()),

@@ -12,6 +12,7 @@ use semel_flow::expr::{EvalError, KeyFault, Template};
 use semel_flow::model::{Act, Action, Class, Flow, Kind, OnUnknown, Step};
 use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{EffectId, Fingerprint, Key, KeyError, Millis, Scope};
+use semel_store::planted::{self, Bug};
 
 use crate::names::RunNames;
 use crate::places;
@@ -171,6 +172,11 @@ fn made(
     let input = render(act, &names)?;
     let effect = id.filter(|_| has_effect);
     let key = effect.as_ref().map(|effect| sent_key(step, &effect.key));
+    let key = if planted::is(Bug::KeyPerAttempt) {
+        key.and_then(|key| Key::from_parts(&[key.as_str(), &attempt.to_string()]).ok())
+    } else {
+        key
+    };
     let scope = effect.as_ref().map(|effect| effect.scope.clone());
     let effect = effect
         .map(|id| effect_of(flow, step, act, id, &names))
@@ -327,6 +333,9 @@ pub fn question(
         .transpose()?;
     let more = [("step", step_name(step, effect.as_ref()))];
     let input = render(act, &names.with(&more))?;
+    // A question that fails is an attempt of its step, or there would be no end to asking.
+    let known = names.state.steps.get(&places::name(step));
+    let attempt = known.map_or(0, |known| known.attempts) + 1;
     // What is asked about has a name, also where only a question is asked.
     let task = Task {
         act: Arc::clone(act),
@@ -334,7 +343,7 @@ pub fn question(
         class: Class::Read,
         key: effect.as_ref().map(|effect| effect.key.clone()),
         scope: effect.map(|effect| effect.scope),
-        attempt: 1,
+        attempt,
         timeout: step.timeout.as_ref().map_or(DEFAULT_TIMEOUT, |t| t.it),
     };
     Ok(Call {

@@ -13,6 +13,7 @@ use semel_ledger::json::{Canonical, JsonError};
 use semel_ledger::{
     Claim, Command, EffectId, Fence, Fingerprint, Key, KeyError, Millis, Owner, Scope, Time,
 };
+use semel_store::planted::{self, Bug};
 use semel_store::run::{Lane, NewRun, RunId, RunState, Start, WhenFull};
 use semel_store::{Content, EffectChange};
 
@@ -225,7 +226,7 @@ impl Incoming<'_> {
         let mut run = run.with(opening);
         run.contents.extend(contents);
         Start {
-            once: Some(once),
+            once: (!planted::is(Bug::StartWithoutKey)).then_some(once),
             latest: None,
             otherwise: None,
             run,

@@ -79,7 +79,7 @@ pub enum Phase {
     },
     /// An attempt's outcome is not known.
     Lost {
-        /// When that attempt began.
+        /// When that was noticed.
         at: Time,
         /// What went wrong.
         message: Box<str>,
@@ -246,9 +246,10 @@ impl State {
                 attempt,
                 message,
                 at,
+                noticed,
             } => {
                 let phase = Phase::Lost {
-                    at: *at,
+                    at: noticed.unwrap_or(*at),
                     message: message.clone(),
                     probes: 0,
                     probe_at: None,

@@ -214,6 +214,7 @@ impl Life<'_> {
                 attempt: 1,
                 message: "forgotten".into(),
                 at: since,
+                noticed: None,
             }]),
             Move::Lock {
                 step,

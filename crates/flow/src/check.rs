@@ -9,6 +9,7 @@
 //! may see, `trace` follows a value to its sources, `keys` judges keys by them.
 
 mod abandoned;
+mod examples;
 mod gates;
 mod headers;
 mod index;
@@ -31,17 +32,21 @@ mod waits;
 use crate::codes::{C001, C006, C007, C008};
 use crate::diagnostic::{Diagnostic, Level, Span};
 use crate::model::{Block, Flow};
-use index::{Index, blocks};
+use index::Index;
 use trace::Tracer;
 use visit::Spot;
 
 pub use abandoned::{Abandoned, abandoned};
-pub use headers::headers;
+pub use headers::{headers, is_repeated};
 pub use links::hands_out_links;
 pub use reads::{Due, Part, Read, reads, reads_of};
 pub use secrets::secrets;
 pub use table::{Row, table};
+pub use trace::is_of_delivery;
 pub use volatile::mark_volatile;
+
+pub(crate) use index::blocks;
+pub(crate) use policy::window;
 
 /// Everything that is wrong with a flow or worth knowing, in the order of the file.
 #[must_use]
@@ -66,6 +71,7 @@ pub fn check(flow: &Flow) -> Vec<Diagnostic> {
     found.extend(said::check_said(flow, &index));
     found.extend(order::check_order(flow, &index));
     found.extend(undo::check_undo(flow));
+    found.extend(examples::check_examples(flow, &index));
     once_each(&mut found);
     found
 }

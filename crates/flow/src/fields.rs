@@ -7,6 +7,7 @@
 mod ai;
 mod approve;
 mod email;
+mod examples;
 mod exec;
 mod flow;
 mod http;
@@ -23,6 +24,7 @@ use semel_ledger::Millis;
 pub use ai::{AI, MESSAGE};
 pub use approve::{APPROVE, ESCALATE};
 pub use email::{ATTACHMENT, EMAIL};
+pub use examples::{EXAMPLE, EXAMPLES};
 pub use exec::EXEC;
 pub use flow::{FLOW, OVERLAP, RETRY};
 pub use http::{BASIC, HTTP, IDEMPOTENCY, METHODS, PAGING, PART, TIMEOUTS};
@@ -179,6 +181,12 @@ pub enum Is {
     Number,
     /// Names of people, and `group:NAME`.
     People,
+    /// A list of objects.
+    Items(&'static Object),
+    /// Anything, taken as it is.
+    Plain,
+    /// Names with anything, taken as it is.
+    Plains,
 }
 
 impl Object {
@@ -222,7 +230,9 @@ impl Is {
             Is::Texts | Is::Pairs => "names and text with `${{ }}`".to_owned(),
             Is::Statuses => "a list of HTTP statuses from 200 to 599".to_owned(),
             Is::Parts => "a list of parts".to_owned(),
-            Is::Objects(object) => format!("a list, each with the fields of {}", object.name),
+            Is::Objects(object) | Is::Items(object) => {
+                format!("a list, each with the fields of {}", object.name)
+            }
             Is::Object(object) => format!("the fields of {}", object.name),
             Is::Short { long, main } => format!("`{main}`, or the fields of {}", long.name),
             Is::Triggers => "a trigger or a list of them".to_owned(),
@@ -232,13 +242,15 @@ impl Is {
             Is::Cases => "a list of cases".to_owned(),
             Is::Number => "a number, or `${{ }}`".to_owned(),
             Is::People => "a list of names and `group:NAME`".to_owned(),
+            Is::Plain => "anything".to_owned(),
+            Is::Plains => "names and values".to_owned(),
         }
     }
 }
 
 /// Every object, in the order of the documentation.
 #[must_use]
-pub fn all() -> [&'static Object; 48] {
+pub fn all() -> [&'static Object; 50] {
     [
         &FLOW,
         &OVERLAP,
@@ -288,6 +300,8 @@ pub fn all() -> [&'static Object; 48] {
         &FOR_EVENT,
         &APPROVE,
         &ESCALATE,
+        &EXAMPLES,
+        &EXAMPLE,
     ]
 }
 

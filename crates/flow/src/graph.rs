@@ -10,6 +10,8 @@ mod text;
 mod words;
 
 pub use layout::{Card, Item, Picture};
+pub use svg::escaped;
+pub(crate) use words::act_words;
 
 use crate::model::Flow;
 

@@ -18,6 +18,7 @@ pub mod check;
 pub mod codes;
 mod cron;
 pub mod diagnostic;
+pub mod explain;
 pub mod expr;
 pub mod fields;
 pub mod graph;

@@ -13,6 +13,7 @@ mod approve;
 mod control;
 mod ensure;
 mod entry;
+mod examples;
 mod flow;
 mod http;
 mod kind;

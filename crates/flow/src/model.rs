@@ -5,6 +5,7 @@
 
 mod approve;
 mod class;
+mod examples;
 mod step;
 mod trigger;
 mod wait;
@@ -16,6 +17,7 @@ use crate::expr::{Expr, Template};
 
 pub use approve::{Approve, GROUP, OnReject, Round};
 pub use class::is_of_answer;
+pub use examples::{Example, Examples};
 pub use step::{
     Act, Action, Branch, Case, Class, Ensure, ForEach, GiveUp, Kind, Lookup, Made, OnUnknown,
     Probe, Retry, Step, Tree,
@@ -53,6 +55,8 @@ pub struct Flow {
     pub steps: Block,
     /// What is done when a step has finally failed.
     pub on_failure: Block,
+    /// For whoever tries it.
+    pub examples: Examples,
 }
 
 /// What happens when a run starts while another is under way.

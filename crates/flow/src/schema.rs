@@ -174,8 +174,8 @@ fn of_type(is: Is) -> Value {
         Is::HookPath => text(r"^/hooks/[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*$"),
         Is::Cron => text(r"^\s*\S+(\s+\S+){4}\s*$"),
         Is::Number => json!({ "type": ["number", "string"] }),
-        Is::Tree => json!({}),
-        Is::Trees => json!({ "type": "object" }),
+        Is::Tree | Is::Plain => json!({}),
+        Is::Trees | Is::Plains => json!({ "type": "object" }),
         Is::Exprs => json!({
             "type": "object",
             "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
@@ -190,6 +190,7 @@ fn of_type(is: Is) -> Value {
             let item = json!({ "anyOf": [reference(&slug(object)), text(r"\$\{\{")] });
             json!({ "anyOf": [text(r"\$\{\{"), { "type": "array", "items": item }] })
         }
+        Is::Items(object) => json!({ "type": "array", "items": reference(&slug(object)) }),
         Is::Steps => reference("steps"),
         Is::Branches => members(&reference("steps")),
         Is::Nothing => json!({ "type": ["null", "object"], "maxProperties": 0 }),

@@ -5,13 +5,19 @@
 //!
 //! The invariant: a node whose death was asked for passes no further point, whatever of it is still to be polled.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use semel_store::gate::{Gate, Passing};
 use tokio::sync::{Notify, oneshot};
 
-use crate::schedule::{Fault, What};
+use crate::fault::What;
+use crate::schedule::Fault;
+
+/// How far the clock jumps ahead.
+const AHEAD: i64 = 24 * 3_600_000;
+/// How far the clock jumps back.
+const BACK: i64 = -3_600_000;
 
 /// A moment at which something can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +31,43 @@ pub(crate) enum Point {
 /// What the driver is asked to do.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// The node is dead; after a power cut nothing of its flight recorder is believed.
-    Crash { power: bool },
-    /// Deliver the event again, then let the point pass.
-    Resend(oneshot::Sender<()>),
+    /// A node is dead; after a power cut nothing of its flight recorder is believed.
+    Crash { life: u32, power: bool },
+    /// Something comes from outside; then the point passes.
+    Outside(Outside, oneshot::Sender<()>),
+    /// The event is delivered again, and nobody waits for that.
+    Meanwhile,
     /// Another node takes over; the old one wakes up later.
     Overtaken(oneshot::Sender<()>),
+}
+
+/// What comes from outside in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outside {
+    /// The event, again.
+    Resend,
+    /// A person who clicks retry.
+    Retry,
+    /// The clock jumps so many milliseconds.
+    Jump(i64),
+    /// Callbacks.
+    CallBack,
+    /// Answers of people, twice.
+    Yes,
+}
+
+impl Outside {
+    fn of(what: What) -> Option<Outside> {
+        match what {
+            What::Resend => Some(Outside::Resend),
+            What::Retry => Some(Outside::Retry),
+            What::Ahead => Some(Outside::Jump(AHEAD)),
+            What::Back => Some(Outside::Jump(BACK)),
+            What::CallBack => Some(Outside::CallBack),
+            What::Yes => Some(Outside::Yes),
+            _ => None,
+        }
+    }
 }
 
 /// Shared by the gate, the world and the driver of one simulation.
@@ -48,8 +85,8 @@ struct Turns {
     faults: VecDeque<Fault>,
     fired: usize,
     signals: VecDeque<Signal>,
-    /// Lives up to this one are dead.
-    dead: u32,
+    /// Lives that are over.
+    dead: HashSet<u32>,
 }
 
 impl Conductor {
@@ -82,14 +119,19 @@ impl Conductor {
     pub(crate) async fn pass(&self, life: u32, point: Point) -> Option<What> {
         let due = {
             let mut turns = self.turns();
-            (turns.dead < life).then(|| turns.due(point))
+            (!turns.dead.contains(&life)).then(|| turns.due(point))
         };
         let Some(due) = due else {
             return std::future::pending().await;
         };
-        match due? {
-            What::Resend => {
-                self.resend().await;
+        let what = due?;
+        if let Some(outside) = Outside::of(what) {
+            self.comes(outside).await;
+            return None;
+        }
+        match what {
+            What::Meanwhile => {
+                self.tell(Signal::Meanwhile);
                 None
             }
             What::Crash { power } if !matches!(point, Point::Act(_)) => self.die(life, power).await,
@@ -101,16 +143,16 @@ impl Conductor {
     pub(crate) async fn die<T>(&self, life: u32, power: bool) -> T {
         {
             let mut turns = self.turns();
-            turns.dead = turns.dead.max(life);
-            turns.signals.push_back(Signal::Crash { power });
+            turns.dead.insert(life);
+            turns.signals.push_back(Signal::Crash { life, power });
         }
         self.signalled.notify_one();
         std::future::pending().await
     }
 
-    async fn resend(&self) {
+    async fn comes(&self, outside: Outside) {
         let (done, told) = oneshot::channel();
-        self.tell(Signal::Resend(done));
+        self.tell(Signal::Outside(outside, done));
         let _ = told.await;
     }
 

@@ -1,14 +1,18 @@
 //! Which tries are made: every fault that fits, at every point there is.
 //!
-//! Owns the enumeration and its bounds. First a try in which nothing goes wrong shows the points; then each is
-//! struck. Deeper, what a stricken run passes shows where it can be struck again.
+//! Owns the enumeration, its bounds, and making the found ones as simple as they can be. First a try in which nothing
+//! goes wrong shows the points; then each is struck. Deeper, what a stricken run passes shows where it can be struck
+//! again; what has gone wrong already is not struck again, so what is found needs all that it has.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc;
 
-use crate::judge::{Judge, Proof};
-use crate::schedule::{Delivery, Family, Schedule, What};
+use crate::conductor::Point;
+use crate::fault::What;
+use crate::judge::{Baseline, Judge, Proof};
+use crate::schedule::{Delivery, Family, Schedule};
 use crate::sim::{Seen, SimError, try_it};
 use crate::stage::Stage;
 
@@ -51,22 +55,59 @@ pub fn prove(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Proof, SimError> {
-    let plain = try_one(stage, &Schedule::PLAIN)?;
-    let mut judge = Judge::new(stage, &plain);
-    judge.take(&Schedule::PLAIN, &plain);
-    let mut next = first(options, &plain);
-    for depth in 1..=options.depth {
-        let chosen = choose(next, options);
-        let tried = try_all(stage, &chosen, options.threads, progress)?;
-        next = Vec::new();
-        for (schedule, seen) in chosen.iter().zip(&tried) {
-            judge.take(schedule, seen);
-            if depth < options.depth && seen.fired == schedule.faults.len() {
-                next.extend(struck_again(options, schedule, seen));
-            }
-        }
+    let wants_order = options.families.contains(&Family::Order);
+    let base = baseline(stage, wants_order)?;
+    let mut judge = Judge::new(stage, &base);
+    judge.take(0, &Schedule::PLAIN, &base.plain);
+    if let Some(ordered) = &base.ordered {
+        judge.take(0, &Schedule::of(Delivery::InOrder), ordered);
     }
+    let mut round = first(options, stage, &base.plain);
+    let mut depth = 1;
+    while !round.is_empty() {
+        let held = try_round(stage, options, &mut judge, round, progress)?;
+        round = Vec::new();
+        if depth == 1 {
+            round.extend(held.iter().flat_map(|(it, _)| helping(options, it)));
+        }
+        if depth < options.depth {
+            let again = held
+                .iter()
+                .map(|(it, points)| struck_again(options, stage, it, points));
+            round.extend(again.flatten());
+        }
+        depth += 1;
+    }
+    shrink(stage, &mut judge)?;
     Ok(judge.proof)
+}
+
+/// Tries schedules, as many as there is room for; gives those that came through although all that goes wrong in them
+/// happened, with the points that they passed.
+fn try_round(
+    stage: &Arc<Stage>,
+    options: &Options,
+    judge: &mut Judge<'_>,
+    round: Vec<Schedule>,
+    progress: Progress<'_>,
+) -> Result<Vec<(Schedule, Vec<Point>)>, SimError> {
+    let before = judge.proof.schedules;
+    let all = round.len();
+    let chosen = choose(round, options.limit.saturating_sub(before), options.seed);
+    judge.proof.left_out += all - chosen.len();
+    let mut held = Vec::new();
+    try_all(stage, &chosen, options.threads, |at, seen| {
+        let schedule = &chosen[at];
+        if judge.take(at, schedule, &seen) && seen.fired == schedule.faults.len() {
+            held.push((at, seen.points));
+        }
+        progress(judge.proof.schedules, before + chosen.len());
+    })?;
+    held.sort_by_key(|(at, _)| *at);
+    let held = held
+        .into_iter()
+        .map(|(at, points)| (chosen[at].clone(), points));
+    Ok(held.collect())
 }
 
 /// Tries one schedule again.
@@ -74,101 +115,195 @@ pub fn prove(
 /// # Errors
 /// [`SimError`] if it could not be tried.
 pub fn replay(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Proof, SimError> {
-    let plain = try_one(stage, &Schedule::PLAIN)?;
-    let mut judge = Judge::new(stage, &plain);
+    let base = baseline(stage, schedule.delivery.is_ordered())?;
+    let mut judge = Judge::new(stage, &base);
     let seen = try_one(stage, schedule)?;
-    judge.take(schedule, &seen);
+    judge.take(0, schedule, &seen);
     Ok(judge.proof)
 }
 
+/// What is seen when nothing goes wrong.
+fn baseline(stage: &Arc<Stage>, ordered: bool) -> Result<Baseline, SimError> {
+    let ordered = (ordered && stage.ordered.len() > 1)
+        .then(|| try_one(stage, &Schedule::of(Delivery::InOrder)))
+        .transpose()?;
+    Ok(Baseline {
+        plain: try_one(stage, &Schedule::PLAIN)?,
+        ordered,
+    })
+}
+
 /// Every schedule with one thing going wrong.
-fn first(options: &Options, plain: &Seen) -> Vec<Schedule> {
-    let mut all = Vec::new();
-    if options.families.contains(&Family::Twice) {
-        all.extend(
-            [Delivery::Again, Delivery::Together].map(|delivery| Schedule {
-                delivery,
-                faults: Vec::new(),
-            }),
-        );
-    }
+fn first(options: &Options, stage: &Stage, plain: &Seen) -> Vec<Schedule> {
+    let mut all: Vec<Schedule> = deliveries(stage).into_iter().map(Schedule::of).collect();
     for (at, point) in plain.points.iter().enumerate() {
-        all.extend(fitting(options, *point).map(|what| Schedule::PLAIN.with(at, what)));
+        all.extend(fitting(options, stage, *point).map(|what| Schedule::PLAIN.with(at, what)));
+    }
+    let wanted = |family: Family| options.families.contains(&family);
+    all.retain(|schedule| schedule.family().is_some_and(wanted));
+    all
+}
+
+/// How things can come otherwise than they should, for this flow.
+fn deliveries(stage: &Stage) -> Vec<Delivery> {
+    let mut all = vec![Delivery::Rerun];
+    match &stage.clockwork {
+        None => all.extend([
+            Delivery::Again,
+            Delivery::Later,
+            Delivery::Together,
+            Delivery::Nodes,
+        ]),
+        Some(clockwork) => {
+            all.extend([Delivery::Nodes, Delivery::Missed]);
+            all.extend(clockwork.lists.then_some(Delivery::NextTick));
+        }
+    }
+    let events = u8::try_from(stage.ordered.len()).unwrap_or(u8::MAX);
+    for one in 1..=events {
+        all.extend((one + 1..=events).map(|other| Delivery::Swapped(one, other)));
+    }
+    if stage.callbacks {
+        all.extend([Delivery::CalledTwice, Delivery::CalledLate]);
+    }
+    if stage.gates {
+        all.extend([
+            Delivery::YesTwice,
+            Delivery::YesNo,
+            Delivery::No,
+            Delivery::YesLate,
+        ]);
     }
     all
 }
 
-fn fitting(options: &Options, point: crate::conductor::Point) -> impl Iterator<Item = What> {
-    What::at(point).filter(|what| options.families.contains(&what.family()))
+fn fitting(options: &Options, stage: &Stage, point: Point) -> impl Iterator<Item = What> {
+    let fits = move |what: &What| match what {
+        // A day has many ticks.
+        What::Resend | What::Meanwhile | What::Ahead => stage.clockwork.is_none(),
+        What::CallBack => stage.callbacks,
+        What::Yes => stage.gates,
+        _ => true,
+    };
+    let all = What::ALL.into_iter().map(|(what, _)| what);
+    all.filter(move |what| what.fits(point) && options.families.contains(&what.family()))
+        .filter(fits)
+}
+
+/// What a person does about something that went wrong.
+fn helping(options: &Options, schedule: &Schedule) -> Option<Schedule> {
+    let delivery = match schedule.faults.as_slice() {
+        [only] if schedule.delivery == Delivery::Once => match only.what {
+            What::Refused | What::Down => Delivery::Rerun,
+            What::LostAnswer | What::CrashDone { power: true } => Delivery::Retried,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let faults = schedule.faults.clone();
+    let wanted = options.families.contains(&Family::Person);
+    wanted.then_some(Schedule { delivery, faults })
 }
 
 /// A schedule that was tried, struck once more at each later point.
-fn struck_again(options: &Options, schedule: &Schedule, seen: &Seen) -> Vec<Schedule> {
-    let Some(last) = schedule.faults.last() else {
+fn struck_again(
+    options: &Options,
+    stage: &Stage,
+    schedule: &Schedule,
+    points: &[Point],
+) -> Vec<Schedule> {
+    let last = schedule.faults.last();
+    let Some(last) = last.filter(|_| schedule.delivery == Delivery::Once) else {
         return Vec::new();
     };
-    let later = seen.points.iter().enumerate().skip(last.at + 1);
-    later
-        .flat_map(|(at, point)| fitting(options, *point).map(move |what| schedule.with(at, what)))
-        .collect()
+    let later = points.iter().enumerate().skip(last.at + 1);
+    let again = later.flat_map(|(at, point)| {
+        fitting(options, stage, *point).map(move |what| schedule.with(at, what))
+    });
+    again.collect()
 }
 
-/// All, or as many as the limit allows: evenly spread, from where the seed says.
-fn choose(all: Vec<Schedule>, options: &Options) -> Vec<Schedule> {
-    if all.len() <= options.limit {
+/// All, or as many as there is room for: evenly spread, from where the seed says.
+fn choose(all: Vec<Schedule>, room: usize, seed: u64) -> Vec<Schedule> {
+    if all.len() <= room {
         return all;
     }
     let mut ranked: Vec<([u8; 32], Schedule)> = all
         .into_iter()
         .map(|schedule| {
-            let text = format!("{} {schedule}", options.seed);
+            let text = format!("{seed} {schedule}");
             (*blake3::hash(text.as_bytes()).as_bytes(), schedule)
         })
         .collect();
     ranked.sort_by_key(|(rank, _)| *rank);
-    ranked.truncate(options.limit);
+    ranked.truncate(room);
     ranked.into_iter().map(|(_, schedule)| schedule).collect()
+}
+
+/// Leaves out of each found schedule what is not needed: where only some were tried, a simpler one may do.
+fn shrink(stage: &Arc<Stage>, judge: &mut Judge<'_>) -> Result<(), SimError> {
+    let found = judge.proof.findings.iter();
+    let found: Vec<_> = found
+        .map(|(cell, it)| (cell.clone(), it.schedule.clone()))
+        .collect();
+    for (cell, mut schedule) in found {
+        let mut at = 0;
+        while schedule.faults.len() > 1 && at < schedule.faults.len() {
+            let simpler = schedule.without(at);
+            let seen = try_one(stage, &simpler)?;
+            if judge.replace(&cell, &simpler, &seen) {
+                schedule = simpler;
+                at = 0;
+            } else {
+                at += 1;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Tries one schedule, in a thread of its own: a simulation has its own runtime.
 fn try_one(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Seen, SimError> {
-    let home = tempfile::tempdir()?;
-    let tried = std::thread::scope(|scope| {
-        let trying = scope.spawn(|| try_it(stage, schedule, home.path()));
-        trying.join()
-    });
+    let tried = std::thread::scope(|scope| scope.spawn(|| try_it(stage, schedule)).join());
     tried.unwrap_or(Err(SimError::Broken))
 }
 
-/// Tries schedules, several at a time; gives what was seen in their order.
+/// Tries schedules, several at a time; tells of each as it was seen, by its number.
 fn try_all(
     stage: &Arc<Stage>,
     schedules: &[Schedule],
     threads: usize,
-    progress: Progress<'_>,
-) -> Result<Vec<Seen>, SimError> {
+    mut tell: impl FnMut(usize, Seen),
+) -> Result<(), SimError> {
     let next = AtomicUsize::new(0);
-    let seen: Mutex<Vec<(usize, Result<Seen, SimError>)>> = Mutex::default();
+    let (sender, tried) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                let Ok(home) = tempfile::tempdir() else {
-                    return;
-                };
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(schedule) = schedules.get(at) else {
                         return;
                     };
-                    let tried = try_it(stage, schedule, home.path());
-                    let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-                    seen.push((at, tried));
-                    progress(seen.len(), schedules.len());
+                    // Whoever does not listen any more has met an error.
+                    if sender.send((at, try_it(stage, schedule))).is_err() {
+                        return;
+                    }
                 }
             });
         }
-    });
-    let mut seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-    seen.sort_by_key(|(at, _)| *at);
-    seen.into_iter().map(|(_, tried)| tried).collect()
+        drop(sender);
+        let mut count = 0;
+        for (at, seen) in tried {
+            tell(at, seen?);
+            count += 1;
+        }
+        // One that broke off inside has told nobody.
+        if count == schedules.len() {
+            Ok(())
+        } else {
+            Err(SimError::Broken)
+        }
+    })
 }

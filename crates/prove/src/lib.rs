@@ -6,18 +6,30 @@
 //!
 //! The invariant: what is judged is what the world saw, never what the ledger says.
 
+mod advice;
+mod answers;
+mod clock;
 mod conductor;
+mod events;
+pub mod examples;
 pub mod explore;
+mod family;
+mod fault;
 pub mod judge;
 mod node;
+mod preset;
+pub mod report;
 pub mod schedule;
 mod shape;
 mod sim;
 pub mod stage;
+mod told;
 pub mod world;
 
+pub use examples::Event;
 pub use explore::{Options, Progress, prove};
 pub use judge::{Finding, Proof, Verdict};
+pub use report::Report;
 pub use schedule::{Family, Schedule};
 pub use sim::SimError;
 pub use stage::Stage;

@@ -1,19 +1,22 @@
 //! One life of a node in a simulation: the real engine on a shared store in memory.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use semel_engine::journal::{Headers, Origin};
+use semel_engine::flight::Memory;
+use semel_engine::intake::newest;
+use semel_engine::journal::Origin;
 use semel_engine::start::{Incoming, StartError};
 use semel_engine::token::{Links, TokenKey};
 use semel_engine::{Engine, Fresh, Settings};
 use semel_flow::Value;
-use semel_ledger::{Fence, Key, Time};
-use semel_store::run::ReleaseChange;
+use semel_flow::model::{Latest as LatestOf, Trigger};
+use semel_ledger::{Fence, Key};
+use semel_store::run::{Latest, ReleaseChange, StartOutcome};
 use semel_store::store::random_bytes;
-use semel_store::{Change, Clock, Store, StoreError};
+use semel_store::{Change, Store, StoreError};
 
 use crate::conductor::Turnstile;
+use crate::events::Arrival;
 use crate::stage::Stage;
 use crate::world::{Reach, World};
 
@@ -21,32 +24,6 @@ use crate::world::{Reach, World};
 const ACTS: u32 = 16;
 /// How many runs a node works on at a time.
 const RUNS: usize = 64;
-
-/// The time of a simulation: its runtime's, which stands still while anything is to be done.
-#[derive(Debug)]
-pub(crate) struct Stopwatch {
-    began: tokio::time::Instant,
-}
-
-/// When simulations begin, so that times in a story are believable: 2026-01-05T09:00:00Z.
-const MONDAY: Time = Time(1_767_603_600_000);
-
-impl Stopwatch {
-    pub(crate) fn start() -> Stopwatch {
-        Stopwatch {
-            began: tokio::time::Instant::now(),
-        }
-    }
-}
-
-impl Clock for Stopwatch {
-    fn now(&self) -> Time {
-        let passed = self.began.elapsed().as_millis();
-        Time(MONDAY.0 + i64::try_from(passed).unwrap_or(i64::MAX))
-    }
-
-    fn adjust(&self, _ahead: i64) {}
-}
 
 /// Why an event started no run.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +34,25 @@ pub enum Refused {
     /// The store could not.
     #[error("the store could not: {0}")]
     Store(#[from] StoreError),
+    /// What `latest` says has no value.
+    #[error("{0}")]
+    Latest(String),
+}
+
+/// Whether something newer was applied before an event came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrived {
+    InTime,
+    Stale,
+}
+
+/// Which node of several, and its flight recorder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Life<'a> {
+    pub(crate) number: u32,
+    pub(crate) recorder: Option<&'a Arc<Memory>>,
+    /// Every other node is dead.
+    pub(crate) alone: bool,
 }
 
 /// One life of a node.
@@ -71,12 +67,11 @@ impl Node {
         root: &Store,
         world: &Arc<World>,
         stage: &Stage,
-        life: u32,
-        directory: Option<&Path>,
+        life: Life<'_>,
     ) -> Result<Node, StoreError> {
         let gate = Turnstile {
             conductor: Arc::clone(&world.conductor),
-            life,
+            life: life.number,
         };
         let store = root
             .beside(Some(Arc::new(gate)))
@@ -85,7 +80,7 @@ impl Node {
         let settings = Settings {
             runs: RUNS,
             acts: ACTS,
-            directory: directory.map(Path::to_owned),
+            recorder: life.recorder.cloned(),
             links: Links::new(
                 "https://simulated.example",
                 Arc::new(TokenKey::new(&[7; 32])),
@@ -94,11 +89,11 @@ impl Node {
         };
         let reach = Reach {
             world: Arc::clone(world),
-            life,
+            life: life.number,
         };
         let engine = Engine::new(Arc::new(store), Arc::new(reach), settings);
         engine.flows().keep(Arc::clone(&stage.compiled));
-        engine.recover(true).await?;
+        engine.recover(life.alone).await?;
         engine.flows().refresh(engine.store()).await?;
         let duties = engine.duties();
         Ok(Node { engine, duties })
@@ -109,55 +104,83 @@ impl Node {
         self.duties.abort_all();
         self.engine.kill();
     }
+}
 
-    /// Takes an event as the front door does: when this returns, it is durable.
-    pub(crate) async fn accept(&self, stage: &Stage, event: &Value) -> Result<(), Refused> {
-        let store = self.engine.store();
-        let (id, now) = (store.new_run_id(), store.now());
-        let incoming = Incoming {
-            compiled: &stage.compiled,
-            id,
-            by: Origin::Manual,
-            event: event.clone(),
-            canonical: None,
-            raw: None,
-            headers: Headers::new(),
-            at: now,
-            from: None,
-            key: None,
-            own_key: own_key(event),
-            begin: false,
-            remember: self.engine.settings().remember,
-            now,
-            fence: Fence(random_bytes()),
-        };
-        let (key, lane, room) = (incoming.key()?, incoming.lane()?, self.engine.room());
-        let incoming = Incoming {
-            begin: room.is_some(),
-            ..incoming
-        };
-        let opening = incoming.opening();
-        let start = Box::new(incoming.start_as(key.clone(), lane)?);
-        match room {
-            None => {
-                store.start(start).await?;
-                self.engine.has_started(stage.flow());
-            }
-            Some(room) => {
-                let fresh = Fresh {
-                    id,
-                    compiled: Arc::clone(&stage.compiled),
-                    key: key.as_str().into(),
-                    opening,
-                };
-                let started = self.engine.start(room, fresh, start).await?;
-                if !started.is_held() {
-                    self.engine.has_started(stage.flow());
-                }
-            }
-        }
-        Ok(())
+/// Takes an event as the front door does: when this returns, it is durable.
+pub(crate) async fn accept(
+    engine: Engine,
+    stage: Arc<Stage>,
+    arrival: Arrival,
+) -> Result<Arrived, Refused> {
+    let store = engine.store();
+    let (id, now) = (store.new_run_id(), store.now());
+    let own_key = own_key(&arrival.event);
+    let incoming = Incoming {
+        compiled: &stage.compiled,
+        id,
+        by: origin(&stage),
+        event: arrival.event,
+        canonical: None,
+        raw: None,
+        headers: arrival.headers,
+        at: now,
+        from: None,
+        key: None,
+        own_key,
+        begin: false,
+        remember: engine.settings().remember,
+        now,
+        fence: Fence(random_bytes()),
+    };
+    let (key, lane, room) = (incoming.key()?, incoming.lane()?, engine.room());
+    let latest = newest_of(&stage, &incoming)?;
+    let once = incoming.once(key.clone())?;
+    if store.start_refused(&once).await?.is_some() {
+        return Ok(Arrived::InTime);
     }
+    let incoming = Incoming {
+        begin: room.is_some(),
+        ..incoming
+    };
+    let fresh = Fresh {
+        id,
+        compiled: Arc::clone(&stage.compiled),
+        key: key.as_str().into(),
+        opening: incoming.opening(),
+    };
+    let mut start = Box::new(incoming.start_once(once, key, lane));
+    start.latest = latest;
+    start.otherwise = latest.map(|_| r#"{"status":"stale"}"#.into());
+    let started = match room {
+        None => store.start(start).await?,
+        Some(room) => engine.start(room, fresh, start).await?,
+    };
+    if !started.is_held() {
+        engine.has_started(stage.flow());
+    }
+    Ok(if started.outcome == StartOutcome::Stale {
+        Arrived::Stale
+    } else {
+        Arrived::InTime
+    })
+}
+
+fn origin(stage: &Stage) -> Origin {
+    match stage.flow().triggers.first() {
+        Some(Trigger::Webhook(_)) => Origin::Webhook,
+        Some(Trigger::Event { .. }) => Origin::Emit,
+        _ => Origin::Manual,
+    }
+}
+
+fn newest_of(stage: &Stage, incoming: &Incoming<'_>) -> Result<Option<Latest>, Refused> {
+    let mut hooks = stage.flow().triggers.iter();
+    let latest: Option<&LatestOf> = hooks.find_map(|trigger| match trigger {
+        Trigger::Webhook(hook) => hook.latest.as_ref(),
+        _ => None,
+    });
+    let newest = latest.map(|latest| newest(latest, &incoming.names()));
+    newest.transpose().map_err(Refused::Latest)
 }
 
 /// What the sender calls the event, where the flow has no key of its own.

@@ -1,131 +1,12 @@
 //! What goes wrong when: one schedule is one try.
 //!
-//! Owns the families of faults, which of them fit which point, and the name by which a schedule can be tried again.
+//! Owns how things come from outside, and the name by which a schedule can be tried again.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::conductor::Point;
-
-/// What kind of trouble a schedule brings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// The same event comes again: at once, in the middle, or when all is done.
-    Twice,
-    /// The process is killed.
-    Crash,
-    /// The machine loses its power.
-    Power,
-    /// An answer is lost, or says that something went wrong although it happened.
-    Lost,
-    /// A node is taken for dead, is not, and wakes up later.
-    Late,
-    /// A destination says no.
-    Refused,
-}
-
-impl Family {
-    /// All, in the order of the report.
-    pub const ALL: [Family; 6] = [
-        Family::Twice,
-        Family::Crash,
-        Family::Power,
-        Family::Lost,
-        Family::Late,
-        Family::Refused,
-    ];
-
-    /// The word for it, the same everywhere.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Twice => "twice",
-            Family::Crash => "crash",
-            Family::Power => "power",
-            Family::Lost => "lost",
-            Family::Late => "late",
-            Family::Refused => "refused",
-        }
-    }
-}
-
-/// What goes wrong at a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// The event is delivered again.
-    Resend,
-    /// The process dies here; at a call, before a byte has left.
-    Crash {
-        /// With the machine.
-        power: bool,
-    },
-    /// At a call: it dies when bytes have left, but nothing came of them.
-    CrashSent {
-        /// With the machine.
-        power: bool,
-    },
-    /// At a call: it dies when it has happened, but nobody has heard.
-    CrashDone {
-        /// With the machine.
-        power: bool,
-    },
-    /// At a call: the answer is lost.
-    LostAnswer,
-    /// At a call: the request is lost, and with it the answer.
-    LostRequest,
-    /// At a call: it happens, and the answer says that it went wrong.
-    Wrong,
-    /// At a call: it happens, and the node is overtaken before it hears.
-    Late,
-    /// At a call: the destination says no, and does nothing.
-    Refused,
-}
-
-impl What {
-    const ALL: [(What, &'static str); 12] = [
-        (What::Resend, "resend"),
-        (What::Crash { power: false }, "crash"),
-        (What::Crash { power: true }, "power"),
-        (What::CrashSent { power: false }, "crash-sent"),
-        (What::CrashSent { power: true }, "power-sent"),
-        (What::CrashDone { power: false }, "crash-done"),
-        (What::CrashDone { power: true }, "power-done"),
-        (What::LostAnswer, "lost-answer"),
-        (What::LostRequest, "lost-request"),
-        (What::Wrong, "wrong"),
-        (What::Late, "late"),
-        (What::Refused, "refused"),
-    ];
-
-    /// The family it belongs to.
-    #[must_use]
-    pub fn family(self) -> Family {
-        match self {
-            What::Resend => Family::Twice,
-            What::Crash { power } | What::CrashSent { power } | What::CrashDone { power } => {
-                if power {
-                    Family::Power
-                } else {
-                    Family::Crash
-                }
-            }
-            What::LostAnswer | What::LostRequest | What::Wrong => Family::Lost,
-            What::Late => Family::Late,
-            What::Refused => Family::Refused,
-        }
-    }
-
-    /// What can go wrong at a point.
-    pub(crate) fn at(point: Point) -> impl Iterator<Item = What> {
-        let fits = move |what: &What| match point {
-            Point::BeforeCommit | Point::AfterCommit => {
-                matches!(what, What::Resend | What::Crash { .. })
-            }
-            Point::Act(_) => true,
-        };
-        What::ALL.into_iter().map(|(what, _)| what).filter(fits)
-    }
-}
+pub use crate::family::Family;
+pub use crate::fault::What;
 
 /// Something goes wrong at the point of that number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,29 +17,118 @@ pub struct Fault {
     pub what: What,
 }
 
-/// How the event comes.
+/// How things come from outside: events, ticks, people, callbacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// Once.
+    /// Once, as they should.
     Once,
-    /// Again when all is done.
+    /// The event comes again when all is done.
     Again,
-    /// Twice at the same time.
+    /// The event comes twice at the same time.
     Together,
+    /// The event comes again as late as its sender may send it.
+    Later,
+    /// There are two nodes, and each is told at the same time.
+    Nodes,
+    /// Events about the same thing, one after the other.
+    InOrder,
+    /// The same, but these two (from 1) have changed places.
+    Swapped(u8, u8),
+    /// When all is done a person clicks re-run, twice.
+    Rerun,
+    /// When all rests a person clicks retry.
+    Retried,
+    /// Every callback comes twice, and once more with another body.
+    CalledTwice,
+    /// Callbacks come when nobody waits for them any more.
+    CalledLate,
+    /// Every yes comes twice, by two links.
+    YesTwice,
+    /// After the yes comes a no.
+    YesNo,
+    /// People say no.
+    No,
+    /// The yes comes when nobody waits for it any more.
+    YesLate,
+    /// Nobody is there when the tick is due.
+    Missed,
+    /// The next tick lists the same.
+    NextTick,
 }
 
 impl Delivery {
-    const ALL: [(Delivery, &'static str); 3] = [
+    const NAMED: [(Delivery, &'static str); 16] = [
         (Delivery::Once, "once"),
         (Delivery::Again, "again"),
         (Delivery::Together, "together"),
+        (Delivery::Later, "later"),
+        (Delivery::Nodes, "two-nodes"),
+        (Delivery::InOrder, "in-order"),
+        (Delivery::Rerun, "rerun"),
+        (Delivery::Retried, "retried"),
+        (Delivery::CalledTwice, "called-twice"),
+        (Delivery::CalledLate, "called-late"),
+        (Delivery::YesTwice, "yes-twice"),
+        (Delivery::YesNo, "yes-no"),
+        (Delivery::No, "no"),
+        (Delivery::YesLate, "yes-late"),
+        (Delivery::Missed, "missed"),
+        (Delivery::NextTick, "next-tick"),
     ];
+
+    /// The family of what is wrong with it; `None`: nothing is.
+    #[must_use]
+    pub fn family(self) -> Option<Family> {
+        match self {
+            Delivery::Once | Delivery::InOrder => None,
+            Delivery::Again | Delivery::Later => Some(Family::Twice),
+            Delivery::Together | Delivery::Nodes => Some(Family::Concurrent),
+            Delivery::Swapped(..) => Some(Family::Order),
+            Delivery::Rerun
+            | Delivery::Retried
+            | Delivery::YesTwice
+            | Delivery::YesNo
+            | Delivery::No
+            | Delivery::YesLate => Some(Family::Person),
+            Delivery::CalledTwice | Delivery::CalledLate => Some(Family::Callback),
+            Delivery::Missed | Delivery::NextTick => Some(Family::Tick),
+        }
+    }
+
+    /// Whether events about one thing come, one after the other.
+    pub(crate) fn is_ordered(self) -> bool {
+        matches!(self, Delivery::InOrder | Delivery::Swapped(..))
+    }
+}
+
+impl fmt::Display for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Delivery::Swapped(one, other) = self {
+            return write!(f, "swapped-{one}-{other}");
+        }
+        let named = Delivery::NAMED.iter().find(|(it, _)| it == self);
+        f.write_str(named.map_or("", |(_, name)| name))
+    }
+}
+
+impl FromStr for Delivery {
+    type Err = NotASchedule;
+
+    fn from_str(text: &str) -> Result<Delivery, NotASchedule> {
+        if let Some(pair) = text.strip_prefix("swapped-") {
+            let (one, other) = pair.split_once('-').ok_or(NotASchedule)?;
+            let number = |text: &str| text.parse().map_err(|_| NotASchedule);
+            return Ok(Delivery::Swapped(number(one)?, number(other)?));
+        }
+        let named = Delivery::NAMED.iter().find(|(_, name)| *name == text);
+        named.map(|(it, _)| *it).ok_or(NotASchedule)
+    }
 }
 
 /// One try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// How the event comes.
+    /// How things come from outside.
     pub delivery: Delivery,
     /// What goes wrong, in the order of points.
     pub faults: Vec<Fault>,
@@ -166,16 +136,25 @@ pub struct Schedule {
 
 impl Schedule {
     /// Nothing goes wrong.
-    pub(crate) const PLAIN: Schedule = Schedule {
-        delivery: Delivery::Once,
-        faults: Vec::new(),
-    };
+    pub(crate) const PLAIN: Schedule = Schedule::of(Delivery::Once);
 
-    /// The family of its last trouble; `None` if it has none.
+    /// Nothing goes wrong inside.
+    pub(crate) const fn of(delivery: Delivery) -> Schedule {
+        Schedule {
+            delivery,
+            faults: Vec::new(),
+        }
+    }
+
+    /// The family of its trouble; `None` if it has none. What people do counts before what led to it.
     #[must_use]
     pub fn family(&self) -> Option<Family> {
+        let outside = self.delivery.family();
+        if outside == Some(Family::Person) {
+            return outside;
+        }
         let last = self.faults.last().map(|fault| fault.what.family());
-        last.or((self.delivery != Delivery::Once).then_some(Family::Twice))
+        last.or(outside)
     }
 
     /// The same with one more fault.
@@ -187,16 +166,27 @@ impl Schedule {
             faults,
         }
     }
+
+    /// The same without one of its faults.
+    pub(crate) fn without(&self, index: usize) -> Schedule {
+        let mut faults = self.faults.clone();
+        faults.remove(index);
+        Schedule {
+            delivery: self.delivery,
+            faults,
+        }
+    }
+
+    /// How much is needed for it to go wrong: the simplest is told.
+    pub(crate) fn weight(&self) -> usize {
+        self.faults.len() * 2 + usize::from(self.delivery.family().is_some())
+    }
 }
 
 /// `once`, `again`, `once,crash@4,power-done@9`
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (_, name) = Delivery::ALL[Delivery::ALL
-            .iter()
-            .position(|(it, _)| *it == self.delivery)
-            .unwrap_or(0)];
-        f.write_str(name)?;
+        write!(f, "{}", self.delivery)?;
         for fault in &self.faults {
             let named = What::ALL.iter().find(|(what, _)| *what == fault.what);
             write!(f, ",{}@{}", named.map_or("", |(_, name)| name), fault.at)?;
@@ -215,9 +205,7 @@ impl FromStr for Schedule {
 
     fn from_str(text: &str) -> Result<Schedule, NotASchedule> {
         let mut words = text.split(',');
-        let first = words.next().unwrap_or_default();
-        let delivery = Delivery::ALL.iter().find(|(_, name)| *name == first);
-        let (delivery, _) = delivery.ok_or(NotASchedule)?;
+        let delivery = words.next().unwrap_or_default().parse()?;
         let fault = |word: &str| {
             let (name, at) = word.split_once('@')?;
             let (what, _) = What::ALL.iter().find(|(_, given)| *given == name)?;
@@ -232,10 +220,7 @@ impl FromStr for Schedule {
         if !rising {
             return Err(NotASchedule);
         }
-        Ok(Schedule {
-            delivery: *delivery,
-            faults,
-        })
+        Ok(Schedule { delivery, faults })
     }
 }
 
@@ -249,11 +234,9 @@ mod tests {
             let schedule = Schedule::PLAIN.with(3, What::LostAnswer).with(17, what);
             assert_eq!(schedule.to_string().parse(), Ok(schedule));
         }
-        for (delivery, name) in Delivery::ALL {
-            let schedule = Schedule {
-                delivery,
-                faults: Vec::new(),
-            };
+        let swapped = (Delivery::Swapped(1, 12), "swapped-1-12");
+        for (delivery, name) in Delivery::NAMED.into_iter().chain([swapped]) {
+            let schedule = Schedule::of(delivery);
             assert_eq!(schedule.to_string(), name);
             assert_eq!(name.parse(), Ok(schedule));
         }
@@ -264,6 +247,7 @@ mod tests {
             "once,crash",
             "once,crash@x",
             "once,crash@4,crash@4",
+            "swapped-1",
         ] {
             assert_eq!(other.parse::<Schedule>(), Err(NotASchedule), "{other}");
         }

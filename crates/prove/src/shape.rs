@@ -90,10 +90,36 @@ impl Shape {
         }
     }
 
+    /// A value of that shape that keeps as much of an outline as fits.
+    pub(crate) fn fitted(&self, name: &str, number: usize, outline: &Value) -> Value {
+        match (self, outline) {
+            (_, Value::Null) => self.value(name, number),
+            (Shape::Map(members), Value::Map(known)) => {
+                let mut all = (**known).clone();
+                for (name, shape) in members {
+                    let known = known.get(name).unwrap_or(&Value::Null);
+                    all.insert(Arc::clone(name), shape.fitted(name, number, known));
+                }
+                Value::Map(Arc::new(all))
+            }
+            (Shape::List(item), Value::List(items)) if !items.is_empty() => {
+                let items = items.iter().zip(1..);
+                let items = items.map(|(it, at)| item.fitted(name, number * 10 + at, it));
+                Value::list(items.collect())
+            }
+            (Shape::Leaf(due), known) if fits(due, known) => known.clone(),
+            _ => self.value(name, number),
+        }
+    }
+
     /// The same with every list empty: nothing was found.
     pub(crate) fn emptied(&self, name: &str) -> Value {
         match self {
-            Shape::Leaf(_) => Value::Null,
+            Shape::Leaf(Due::Truth) => Value::Bool(false),
+            Shape::Leaf(due) => match leaf(name, due, 1) {
+                Value::Bool(_) => Value::Bool(false),
+                _ => Value::Null,
+            },
             Shape::List(_) => Value::list(Vec::new()),
             Shape::Map(members) => Value::map(
                 members
@@ -119,10 +145,23 @@ impl Named for Value {
     }
 }
 
+/// Whether a value is what is due.
+fn fits(due: &Due, value: &Value) -> bool {
+    match due {
+        Due::Any => true,
+        Due::Number => matches!(value, Value::Int(_) | Value::Decimal(_)),
+        Due::Truth => matches!(value, Value::Bool(true)),
+        Due::List => matches!(value, Value::List(_)),
+        Due::Like(Compare::Equal, due) => value == due,
+        Due::Like(Compare::Unequal, due) => value != due,
+        Due::Like(..) => false,
+    }
+}
+
 fn leaf(name: &str, due: &Due, number: usize) -> Value {
     match due {
         Due::Like(by, value) => like(*by, value, name, number),
-        Due::Number => Value::Int(NUMBER),
+        Due::Number => Value::Int(NUMBER + i64::try_from(number).unwrap_or(1) - 1),
         Due::Truth => Value::Bool(true),
         Due::List => Value::list(Vec::new()),
         Due::Any => by_name(name, number),

@@ -1,56 +1,45 @@
 //! One try: the real engine in a simulated world, under one schedule, until nothing more happens.
 //!
-//! Owns the order of things: events come, nodes die and are followed by others, whoever sent an event that was not
-//! acknowledged sends it again, time passes when nothing else can. The invariant: the same schedule gives the same
-//! story.
+//! Owns the order of things, and that time passes when nothing else can. How events come is in `deliveries`, how nodes
+//! die and are followed in `lives`, what people do in `people`, how ticks come in `ticks`. The invariant: the same schedule gives the same story.
 
-use std::path::Path;
+mod deliveries;
+mod lives;
+mod people;
+mod seen;
+mod ticks;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_flow::Value;
+use semel_engine::flight::Memory;
 use semel_ledger::Millis;
-use semel_store::kv::KvFilter;
-use semel_store::run::{Run, RunFilter, RunId, RunState};
-use semel_store::{Clock, Location, Options, Store};
+use semel_store::run::RunId;
+use semel_store::{Location, Options, Store};
 use tokio::sync::oneshot;
+use tokio::task::JoinSet;
 
-use crate::conductor::{Conductor, Point, Signal};
-use crate::node::{Node, Refused, Stopwatch, deploy};
-use crate::schedule::{Delivery, Schedule, What};
+use crate::clock::Stopwatch;
+use crate::conductor::{Conductor, Signal};
+use crate::fault::What;
+use crate::node::{Life, Node, Refused, deploy};
+use crate::schedule::{Delivery, Schedule};
 use crate::stage::Stage;
-use crate::world::{Line, World};
+use crate::world::World;
+use people::People;
+
+pub(crate) use seen::Seen;
 
 /// How often a sender sends what nobody acknowledged.
 const DELIVERIES: usize = 8;
 /// After everything that can happen now has happened.
 const MOMENT: Duration = Duration::from_millis(1);
+/// The longest wait for something that goes on by itself.
+const LONG_MOMENT: Duration = Duration::from_secs(1);
 /// How long a flow may go on by itself.
 const HORIZON: Millis = Millis::days(400);
 /// How many moments a try may take.
 const PATIENCE: usize = 20_000;
-/// The most runs that are looked at.
-const RUNS: usize = 1_000;
-
-/// What came of a try.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    /// How often each place was seen to do something.
-    pub(crate) counts: Vec<usize>,
-    /// Where the runs stand, without those of items.
-    pub(crate) states: Vec<(RunState, Box<str>)>,
-    /// What is kept under keys.
-    pub(crate) kept: Vec<(String, String)>,
-    /// A destination said no.
-    pub(crate) refused: bool,
-    /// A person is asked, about one of the runs or of their items.
-    pub(crate) asks: bool,
-    pub(crate) points: Vec<Point>,
-    pub(crate) fired: usize,
-    pub(crate) lines: Vec<Line>,
-    /// Something was still going on when nothing should.
-    pub(crate) stuck: bool,
-}
 
 /// Why a try could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -70,276 +59,199 @@ pub enum SimError {
     /// There is no store.
     #[error("the simulation cannot begin: {0}")]
     Open(#[from] semel_store::OpenError),
+    /// The schedule never fires.
+    #[error("the schedule of this flow has no next tick")]
+    NoTick,
 }
 
-/// Tries one schedule. `directory` is for the flight recorder, and nobody else's meanwhile.
-pub(crate) fn try_it(
-    stage: &Arc<Stage>,
-    schedule: &Schedule,
-    directory: &Path,
-) -> Result<Seen, SimError> {
+/// Tries one schedule.
+pub(crate) fn try_it(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Seen, SimError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()?;
     runtime.block_on(async {
-        let mut sim = Sim::begin(stage, schedule, directory).await?;
-        sim.play(schedule.delivery).await?;
+        let mut sim = Sim::begin(stage, schedule).await?;
+        sim.play().await?;
         sim.end().await
     })
 }
 
 struct Sim<'a> {
     stage: &'a Arc<Stage>,
-    directory: &'a Path,
+    delivery: Delivery,
+    recorder: Arc<Memory>,
     root: Store,
     world: Arc<World>,
     conductor: Arc<Conductor>,
     life: u32,
     node: Node,
+    /// A second node that serves, too.
+    other: Option<Node>,
     /// Nodes that were taken for dead, with what lets them wake up.
     zombies: Vec<(Node, oneshot::Sender<()>)>,
     /// Those that woke up; what they still do is refused.
     woken: Vec<Node>,
+    /// Deliveries that nobody waits for.
+    meanwhile: JoinSet<()>,
+    people: People,
+    /// How often each event was sent.
+    sent: Vec<usize>,
+    stale: usize,
     refused: bool,
     stuck: bool,
+    /// The clock was set ahead.
+    jumped: bool,
+    /// How many runs the ticks that passed are to start.
+    ticks_due: usize,
+    /// An event came again, and nothing tells of it.
+    unrecorded: bool,
+    /// Runs that a person started anew.
+    reruns: Vec<RunId>,
 }
 
 impl<'a> Sim<'a> {
-    async fn begin(
-        stage: &'a Arc<Stage>,
-        schedule: &Schedule,
-        directory: &'a Path,
-    ) -> Result<Sim<'a>, SimError> {
-        let clock: Arc<dyn Clock> = Arc::new(Stopwatch::start());
+    async fn begin(stage: &'a Arc<Stage>, schedule: &Schedule) -> Result<Sim<'a>, SimError> {
+        let clock = Arc::new(Stopwatch::start());
         let options = Options {
-            clock: Some(Arc::clone(&clock)),
+            clock: Some(Arc::clone(&clock) as Arc<dyn semel_store::Clock>),
             ..Options::default()
         };
         let root = Store::open(&Location::Memory, options).await?;
         let conductor = Conductor::new(&schedule.faults);
         let world = Arc::new(World::new(Arc::clone(stage), Arc::clone(&conductor), clock));
         deploy(&root, stage).await?;
-        forget_flight(directory);
-        let node = Node::begin(&root, &world, stage, 1, Some(directory)).await?;
+        let recorder = Arc::new(Memory::default());
+        let life = Life {
+            number: 1,
+            recorder: Some(&recorder),
+            alone: true,
+        };
+        let node = Node::begin(&root, &world, stage, life).await?;
         conductor.begin();
+        let delivery = schedule.delivery;
+        let no = |it: &What| matches!(it, What::Refused | What::Down);
         Ok(Sim {
             stage,
-            directory,
+            delivery,
+            recorder,
             root,
             world,
             conductor,
             life: 1,
             node,
+            other: None,
             zombies: Vec::new(),
             woken: Vec::new(),
-            refused: schedule.faults.iter().any(|it| it.what == What::Refused),
+            meanwhile: JoinSet::new(),
+            people: People::default(),
+            sent: vec![0; stage.ordered.len().max(stage.events.len())],
+            stale: 0,
+            refused: schedule.faults.iter().any(|fault| no(&fault.what))
+                || matches!(delivery, Delivery::CalledLate | Delivery::YesLate),
             stuck: false,
+            jumped: false,
+            ticks_due: 1,
+            unrecorded: false,
+            reruns: Vec::new(),
         })
     }
 
-    async fn play(&mut self, delivery: Delivery) -> Result<(), SimError> {
-        for event in self.stage.events() {
-            self.world.tell("the event comes");
-            self.deliver(event, delivery == Delivery::Together).await?;
+    async fn play(&mut self) -> Result<(), SimError> {
+        if let Some(clockwork) = &self.stage.clockwork {
+            self.ticks(clockwork).await?;
+        } else if self.delivery.is_ordered() {
+            self.in_order().await?;
+        } else {
+            self.events().await?;
         }
-        self.settle().await?;
-        if delivery == Delivery::Again {
-            for event in self.stage.events() {
-                self.world.tell("the same event comes again");
-                self.deliver(event, false).await?;
+        match self.delivery {
+            Delivery::Rerun => self.rerun().await,
+            Delivery::Retried => {
+                self.retry().await?;
+                self.settle().await
             }
-            self.settle().await?;
+            _ => Ok(()),
         }
-        Ok(())
-    }
-
-    /// Sends an event until it is acknowledged.
-    async fn deliver(&mut self, event: &Value, together: bool) -> Result<(), SimError> {
-        for _ in 0..DELIVERIES {
-            let (conductor, stage) = (Arc::clone(&self.conductor), Arc::clone(self.stage));
-            let signal = tokio::select! {
-                biased;
-                signal = conductor.signal() => Some(signal),
-                taken = take(&self.node, &stage, event, together) => {
-                    match taken {
-                        Ok(()) => return Ok(()),
-                        // It was killed meanwhile; who sent it does not know.
-                        Err(Refused::Store(_)) => None,
-                        Err(refused) => return Err(refused.into()),
-                    }
-                }
-            };
-            if let Some(signal) = signal {
-                Box::pin(self.obey(signal)).await?;
-            }
-            self.world
-                .tell("nobody acknowledged the event: it is sent again");
-        }
-        Ok(())
-    }
-
-    async fn obey(&mut self, signal: Signal) -> Result<(), SimError> {
-        match signal {
-            Signal::Crash { power } => {
-                self.world.tell(if power {
-                    "the power fails"
-                } else {
-                    "the process dies"
-                });
-                self.follow(power).await
-            }
-            Signal::Resend(go_on) => {
-                self.world.tell("the same event comes in the middle");
-                for event in self.stage.events() {
-                    Box::pin(self.deliver(event, false)).await?;
-                }
-                let _ = go_on.send(());
-                Ok(())
-            }
-            Signal::Overtaken(wake) => {
-                let next = self.successor(None).await?;
-                let old = std::mem::replace(&mut self.node, next);
-                self.zombies.push((old, wake));
-                Ok(())
-            }
-        }
-    }
-
-    /// Another process takes the place of one that died.
-    async fn follow(&mut self, power: bool) -> Result<(), SimError> {
-        self.node.kill();
-        // What was aborted is dropped before anybody else goes on.
-        tokio::time::sleep(MOMENT).await;
-        if power {
-            forget_flight(self.directory);
-        }
-        self.node = self.successor(Some(self.directory)).await?;
-        self.world.tell("another process begins");
-        Ok(())
-    }
-
-    /// A node that takes over; it may die while it begins.
-    async fn successor(&mut self, directory: Option<&Path>) -> Result<Node, SimError> {
-        loop {
-            let conductor = Arc::clone(&self.conductor);
-            let signal = tokio::select! {
-                biased;
-                signal = conductor.signal() => signal,
-                node = self.next_life(directory) => return node,
-            };
-            match signal {
-                Signal::Crash { power } => {
-                    self.world.tell("it dies while it begins");
-                    if power {
-                        forget_flight(self.directory);
-                    }
-                }
-                // Whoever sends the event meets nobody, and does so later.
-                Signal::Resend(go_on) | Signal::Overtaken(go_on) => {
-                    let _ = go_on.send(());
-                }
-            }
-        }
-    }
-
-    async fn next_life(&mut self, directory: Option<&Path>) -> Result<Node, SimError> {
-        self.life += 1;
-        let node = Node::begin(&self.root, &self.world, self.stage, self.life, directory);
-        Ok(node.await?)
     }
 
     /// Lets everything happen that will.
     async fn settle(&mut self) -> Result<(), SimError> {
         let end = self.root.now().after(HORIZON);
-        let mut patience = PATIENCE;
+        let (mut patience, mut moment) = (PATIENCE, MOMENT);
         loop {
             let conductor = Arc::clone(&self.conductor);
             tokio::select! {
                 biased;
                 signal = conductor.signal() => {
                     self.obey(signal).await?;
+                    moment = MOMENT;
                     continue;
                 }
-                () = tokio::time::sleep(MOMENT) => {}
+                () = tokio::time::sleep(moment) => {}
             }
             patience -= 1;
             if patience == 0 {
                 self.stuck = true;
                 return Ok(());
             }
-            if self.node.engine.held() > 0 {
+            if self.held() > 0 {
+                moment = (moment * 2).min(LONG_MOMENT);
+                continue;
+            }
+            moment = MOMENT;
+            if self.people_answer().await? {
                 continue;
             }
             match self.root.next_wake().await? {
                 Some(at) if at < end => {
-                    let wait = at.since(self.root.now());
-                    tokio::time::advance(Duration::from_millis(wait.0)).await;
+                    self.world.clock.pass(at.since(self.root.now()));
+                    self.look();
                 }
-                _ if self.zombies.is_empty() => return Ok(()),
-                _ => self.wake_up(),
+                _ if !self.zombies.is_empty() => self.wake_up(),
+                _ if self.people_come_late().await? => {}
+                _ => return Ok(()),
             }
         }
     }
 
-    /// Nodes that were taken for dead go on where they were.
-    fn wake_up(&mut self) {
-        for (node, wake) in self.zombies.drain(..) {
-            let _ = wake.send(());
-            self.woken.push(node);
+    fn nodes(&self) -> impl Iterator<Item = &Node> {
+        std::iter::once(&self.node).chain(&self.other)
+    }
+
+    fn held(&self) -> usize {
+        self.nodes().map(|node| node.engine.held()).sum()
+    }
+
+    fn look(&self) {
+        self.nodes().for_each(|node| node.engine.look());
+    }
+
+    /// Asks something of the node, whatever happens to it meanwhile, until it is answered.
+    async fn insist<F>(&mut self, ask: impl Fn(semel_engine::Engine) -> F) -> Result<(), SimError>
+    where
+        F: Future<Output = Result<(), semel_store::StoreError>>,
+    {
+        for _ in 0..DELIVERIES {
+            let conductor = Arc::clone(&self.conductor);
+            let mut asking = Box::pin(ask(self.node.engine.clone()));
+            loop {
+                let signal = tokio::select! {
+                    biased;
+                    answered = &mut asking => match answered {
+                        Ok(()) => return Ok(()),
+                        Err(_) => break,
+                    },
+                    signal = conductor.signal() => signal,
+                };
+                let is_over = matches!(signal, Signal::Crash { .. });
+                Box::pin(self.obey(signal)).await?;
+                if is_over {
+                    break;
+                }
+            }
+            self.world.tell("nobody answered: it is said again");
         }
+        Ok(())
     }
-
-    /// The runs inside of one, or those that are in none.
-    async fn runs(&self, parent: Option<RunId>) -> Result<Vec<Run>, SimError> {
-        let filter = RunFilter {
-            parent,
-            limit: RUNS,
-            ..RunFilter::default()
-        };
-        Ok(self.root.runs(&filter).await?.items)
-    }
-
-    async fn end(mut self) -> Result<Seen, SimError> {
-        let runs = self.runs(None).await?;
-        let mut asks = false;
-        let mut open = runs.clone();
-        while let Some(run) = open.pop() {
-            asks |= matches!(run.state, RunState::Parked | RunState::Unknown);
-            open.extend(self.runs(Some(run.id)).await?);
-        }
-        let state = |run: Run| (run.state, run.why);
-        let filter = KvFilter {
-            limit: RUNS,
-            ..KvFilter::default()
-        };
-        let kept = self.root.kv_list(&filter).await?.items.into_iter();
-        let kept = kept.map(|it| (it.key.as_str().to_owned(), it.value.as_str().to_owned()));
-        self.node.kill();
-        self.woken.iter_mut().for_each(Node::kill);
-        Ok(Seen {
-            counts: self.world.counts(),
-            states: runs.into_iter().map(state).collect(),
-            kept: kept.collect(),
-            asks,
-            refused: self.refused,
-            points: self.conductor.points(),
-            fired: self.conductor.fired(),
-            lines: self.world.lines(),
-            stuck: self.stuck,
-        })
-    }
-}
-
-async fn take(node: &Node, stage: &Stage, event: &Value, together: bool) -> Result<(), Refused> {
-    if !together {
-        return node.accept(stage, event).await;
-    }
-    let (one, other) = tokio::join!(node.accept(stage, event), node.accept(stage, event));
-    one.and(other)
-}
-
-/// After a power cut the flight recorder is not believed.
-fn forget_flight(directory: &Path) {
-    let _ = std::fs::remove_file(directory.join(semel_engine::flight::FILE));
 }

@@ -3,19 +3,28 @@
 //! Owns finding every call to the world in the flow and what its answers must look like. The same for all
 //! schedules; nothing here changes while one runs.
 
+mod finder;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use semel_act::Answer;
 use semel_engine::flows::{Compiled, ReleaseError};
 use semel_engine::places;
-use semel_flow::check::{Due, Part, Read, reads, reads_of};
-use semel_flow::model::{Act, Action, Block, Class, Kind, Step, Trigger};
-use semel_flow::{Expr, Flow, Value};
+use semel_flow::check::{Due, Part, Read, reads};
+use semel_flow::model::{Act, Action, Class, Kind, Schedule, Step, Trigger, Wait};
+use semel_flow::{Flow, Value};
+use semel_ledger::Millis;
 use semel_store::run::ReleaseId;
 
+use crate::answers::answer;
+use crate::events::{Sender, sibling};
+use crate::examples::{self, Event};
 use crate::shape::Shape;
-use crate::world;
+use finder::Finder;
+
+/// How long any destination over HTTP may take to show what it did, if the file says less.
+const READ_DELAY: Millis = Millis::seconds(1);
 
 /// Why a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +52,10 @@ pub(crate) struct Place {
     pub(crate) in_loop: bool,
     /// What is read of its answer.
     pub(crate) answer: Shape,
+    /// How long its destination takes to show what it did.
+    pub(crate) delay: Millis,
+    /// What it answers, as far as the file says so.
+    pub(crate) given: Option<Value>,
 }
 
 impl Place {
@@ -63,14 +76,52 @@ pub struct Stage {
     by_span: HashMap<(usize, usize), usize>,
     /// What starts it; each another unit of work.
     pub(crate) events: Vec<Value>,
+    /// What is told of one thing, in its order; empty if nobody can say.
+    pub(crate) ordered: Vec<Value>,
+    pub(crate) sender: Sender,
+    /// The clock alone starts it.
+    pub(crate) clockwork: Option<Clockwork>,
+    /// Somebody is to call back.
+    pub(crate) callbacks: bool,
+    /// What is posted to steps that wait for it.
+    pub(crate) bodies: HashMap<Arc<str>, Value>,
+    /// Somebody is asked for leave.
+    pub(crate) gates: bool,
+}
+
+/// When the clock starts it.
+#[derive(Clone, Debug)]
+pub(crate) struct Clockwork {
+    pub(crate) schedule: Schedule,
+    /// Its items are listed, and each is a unit of work.
+    pub(crate) lists: bool,
 }
 
 impl Stage {
-    /// Reads a flow; without events, some are made up from what it reads.
+    /// Reads a flow, which these events start; without, the first that the file itself leads to.
     ///
     /// # Errors
     /// [`ReleaseError`] if the flow cannot be read.
     pub fn new(source: &str, events: Vec<Value>) -> Result<Stage, ReleaseError> {
+        Stage::read(source, |flow| {
+            if events.is_empty() {
+                examples::of_flow(flow).into_iter().take(1).collect()
+            } else {
+                let events = events.into_iter();
+                events.map(|it| examples::given(flow, "", it)).collect()
+            }
+        })
+    }
+
+    /// Reads a flow, which one event starts.
+    ///
+    /// # Errors
+    /// [`ReleaseError`] if the flow cannot be read.
+    pub fn on(source: &str, event: Event) -> Result<Stage, ReleaseError> {
+        Stage::read(source, |_| vec![event])
+    }
+
+    fn read(source: &str, events: impl FnOnce(&Flow) -> Vec<Event>) -> Result<Stage, ReleaseError> {
         let id = ReleaseId(*blake3::hash(source.as_bytes()).as_bytes());
         let compiled = Compiled::read(id, source.into())?;
         let flow = &compiled.flow;
@@ -84,16 +135,32 @@ impl Stage {
         places.flow();
         let (spans, places): (Vec<_>, Vec<_>) = places.found.into_iter().unzip();
         let by_span = spans.into_iter().zip(0..).collect();
-        let events = if events.is_empty() {
-            vec![made_up(&all)]
-        } else {
-            events
+        let events = events(flow);
+        let headers = events.first().map(|first| first.headers.clone());
+        let events: Vec<Value> = events.into_iter().map(|it| it.event).collect();
+        let clockwork = clockwork(flow);
+        let ordered = match events.as_slice() {
+            _ if clockwork.is_some() => Vec::new(),
+            [first] => {
+                sibling(flow, &all, first).map_or_else(Vec::new, |it| vec![first.clone(), it])
+            }
+            several => several.to_vec(),
+        };
+        let has = |wanted: fn(&Action) -> bool| {
+            let mut all = steps(flow).into_iter();
+            all.any(|step| wanted(&step.action))
         };
         Ok(Stage {
-            compiled: Arc::new(compiled),
             places,
             by_span,
             events,
+            ordered,
+            sender: Sender::of(headers.unwrap_or_default(), &all),
+            clockwork,
+            bodies: bodies(flow, &all),
+            callbacks: has(|action| matches!(action, Action::Wait(Wait::Callback(_)))),
+            gates: has(|action| matches!(action, Action::Approve(_))),
+            compiled: Arc::new(compiled),
         })
     }
 
@@ -113,7 +180,7 @@ impl Stage {
     #[must_use]
     pub fn believable(&self, act: &Act) -> Option<Answer> {
         let place = &self.places[self.place(act)?];
-        Some(world::answer(place, place.answer.value("answer", 1)))
+        Some(answer(place, 1))
     }
 
     /// Whether the destination can be asked if a call of this flow happened.
@@ -129,131 +196,62 @@ impl Stage {
     }
 }
 
-/// An event with everything that the flow reads of one.
-fn made_up(reads: &[Read]) -> Value {
-    let mut shape = Shape::Map(std::collections::BTreeMap::new());
-    shape.add(&[Part::Member("id".into())], &Due::Any);
-    for read in reads.iter().filter(|read| &*read.root == "event") {
-        if !read.path.is_empty() {
-            shape.add(&read.path, &read.due);
-        }
+/// Every step of a flow.
+pub(crate) fn steps(flow: &Flow) -> Vec<&Step> {
+    let mut open: Vec<&Step> = flow.steps.iter().chain(&flow.on_failure).collect();
+    let mut all = Vec::new();
+    while let Some(step) = open.pop() {
+        open.extend(places::inner(step).flatten());
+        all.push(step);
     }
-    shape.value("event", 1)
+    all
+}
+
+/// What is read of what callbacks post.
+fn bodies(flow: &Flow, reads: &[Read]) -> HashMap<Arc<str>, Value> {
+    let waits = |step: &&Step| matches!(step.action, Action::Wait(Wait::Callback(_)));
+    let body = |step: &Step| {
+        let mut shape = Shape::Map(std::collections::BTreeMap::new());
+        for rest in results(reads, &step.id.it).filter(|(rest, _)| !rest.is_empty()) {
+            shape.add(rest.0, rest.1);
+        }
+        (places::name(step), shape.value("", 1))
+    };
+    steps(flow).into_iter().filter(waits).map(body).collect()
+}
+
+/// What is read of a step's result: the way from there, and what is due.
+fn results<'r>(reads: &'r [Read], step: &str) -> impl Iterator<Item = (&'r [Part], &'r Due)> {
+    let of_steps = reads.iter().filter(|read| &*read.root == "steps");
+    of_steps.filter_map(move |read| match read.path.as_slice() {
+        [Part::Member(id), Part::Member(name), rest @ ..]
+            if **id == *step && &**name == "result" =>
+        {
+            Some((rest, &read.due))
+        }
+        _ => None,
+    })
+}
+
+/// What starts a flow that nothing else starts.
+fn clockwork(flow: &Flow) -> Option<Clockwork> {
+    let mut found = flow.triggers.iter().map(|trigger| match trigger {
+        Trigger::Schedule(schedule) => Some(Clockwork {
+            schedule: schedule.clone(),
+            lists: false,
+        }),
+        Trigger::Sync(sync) => Some(Clockwork {
+            schedule: sync.schedule.clone(),
+            lists: true,
+        }),
+        Trigger::Webhook(_) | Trigger::Event { .. } => None,
+    });
+    let first = found.next()??;
+    found.all(|it| it.is_some()).then_some(first)
 }
 
 /// The step of that name in a report.
 #[must_use]
 pub fn step<'f>(flow: &'f Flow, name: &str) -> Option<&'f Step> {
     places::find(flow, name.trim_end_matches(" (undo)"))
-}
-
-struct Finder<'f> {
-    flow: &'f Flow,
-    reads: &'f [Read],
-    loops: usize,
-    found: Vec<((usize, usize), Place)>,
-}
-
-impl Finder<'_> {
-    fn flow(&mut self) {
-        for trigger in &self.flow.triggers {
-            if let Trigger::Sync(sync) = trigger {
-                let exprs = [Some(&sync.items), sync.cursor.as_ref(), sync.more.as_ref()];
-                let answer = self.answer(&exprs);
-                self.put("fetch", Role::Fetch, &sync.fetch.act, Class::Read, answer);
-            }
-        }
-        self.block(&self.flow.steps);
-        self.block(&self.flow.on_failure);
-    }
-
-    fn block(&mut self, block: &Block) {
-        for step in block {
-            self.step(step);
-            let items = usize::from(matches!(step.action, Action::ForEach(_)));
-            self.loops += items;
-            places::inner(step).for_each(|inner| self.block(inner));
-            self.loops -= items;
-        }
-    }
-
-    fn step(&mut self, step: &Step) {
-        let (id, class) = (step.id.it.as_str(), step.class());
-        match &step.action {
-            Action::Act(act) => {
-                let answer = self.result_of(step, step.result.as_ref());
-                self.put(id, Role::Main, act, class, answer);
-            }
-            Action::Ensure(ensure) => {
-                let found = self.answer(&[Some(&ensure.find.found), ensure.find.result.as_ref()]);
-                self.put(id, Role::Question, &ensure.find.act, Class::Read, found);
-                let made = self.result_of(step, ensure.create.result.as_ref());
-                self.put(id, Role::Main, &ensure.create.act, class, made);
-                if let Some(update) = &ensure.update {
-                    let changed = self.result_of(step, update.result.as_ref());
-                    self.put(id, Role::Update, &update.act, Class::Set, changed);
-                }
-            }
-            _ => {}
-        }
-        if let Some(lookup) = &step.lookup {
-            let probe = &lookup.probe;
-            let answer = self.answer(&[Some(&probe.found), probe.result.as_ref()]);
-            self.put(id, Role::Question, &probe.act, Class::Read, answer);
-        }
-        if let Some(undo) = &step.undo
-            && let Action::Act(act) = &undo.action
-        {
-            self.put(id, Role::Undo, act, undo.class(), Shape::default());
-        }
-    }
-
-    /// What these expressions read of an answer.
-    fn answer(&self, exprs: &[Option<&Expr>]) -> Shape {
-        let mut shape = Shape::Map(std::collections::BTreeMap::new());
-        for expr in exprs.iter().flatten() {
-            for read in reads_of(self.flow, expr, Due::Any) {
-                let mut path = vec![Part::Member(read.root)];
-                path.extend(read.path);
-                shape.add(&path, &read.due);
-            }
-        }
-        shape
-    }
-
-    /// What is read of a step's answer: by its own `result`, or else by later steps.
-    fn result_of(&self, step: &Step, result: Option<&Expr>) -> Shape {
-        if result.is_some() {
-            return self.answer(&[result]);
-        }
-        let body: Part = Part::Member("body".into());
-        let mut shape = Shape::Map(std::collections::BTreeMap::new());
-        for read in self.reads.iter().filter(|read| &*read.root == "steps") {
-            if let [Part::Member(id), Part::Member(name), rest @ ..] = read.path.as_slice()
-                && **id == *step.id.it
-                && &**name == "result"
-            {
-                let mut path = vec![body.clone()];
-                path.extend(rest.iter().cloned());
-                shape.add(&path, &read.due);
-            }
-        }
-        shape
-    }
-
-    fn put(&mut self, step: &str, role: Role, act: &Act, class: Class, answer: Shape) {
-        // A value is written in the commit that records it: there is no destination to see it twice.
-        if act.kind == Kind::Kv {
-            return;
-        }
-        let place = Place {
-            step: step.into(),
-            role,
-            class,
-            kind: act.kind,
-            in_loop: self.loops > 0,
-            answer,
-        };
-        self.found.push(((act.span.start, act.span.end), place));
-    }
 }

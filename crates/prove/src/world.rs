@@ -1,28 +1,34 @@
 //! Simulated destinations: they behave as the flow says the real ones do, and they count.
 //!
 //! Owns what happened in the world and what it answers. A destination that dedupes on our key does so for its
-//! window; one that can be asked knows what it did; all others only obey. The invariant: what is counted is what a
-//! customer would have seen, whatever the ledger says.
+//! window; one that can be asked knows what it did, after a while, by what it was told; all others only obey. The
+//! invariant: what is counted is what a customer would have seen, whatever the ledger says.
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use semel_act::{Answer, Failure, FailureClass, Outcome, Perform, Performing, Task, Trace};
+use semel_act::{Answer, FailureClass, Outcome, Perform, Performing, Task, Trace};
 use semel_flow::Value;
-use semel_flow::model::{Class, Kind};
+use semel_flow::model::{Act, Class, Kind};
 use semel_ledger::{Millis, Time};
-use semel_store::Clock;
+use semel_store::Clock as _;
 
+use crate::answers::{answer, empty_page, failed, lost, nothing};
+use crate::clock::Stopwatch;
 use crate::conductor::{Conductor, Point};
-use crate::schedule::What;
+use crate::fault::What;
 use crate::stage::{Place, Role, Stage};
+use crate::told::{asked_by, never_told, told};
 
 /// Something that happened in the world.
 #[derive(Clone, Debug)]
-pub(crate) struct Happened {
-    pub(crate) place: usize,
+struct Happened {
+    place: usize,
     key: Option<Box<str>>,
     at: Time,
+    number: usize,
     answer: Answer,
+    task: Task,
 }
 
 /// A line of what went on, for a story.
@@ -39,7 +45,7 @@ pub struct Line {
 pub(crate) struct World {
     stage: Arc<Stage>,
     pub(crate) conductor: Arc<Conductor>,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<Stopwatch>,
     began: Time,
     seen: Mutex<Seen>,
 }
@@ -47,6 +53,11 @@ pub(crate) struct World {
 #[derive(Debug, Default)]
 struct Seen {
     happened: Vec<Happened>,
+    /// What stands where repeats are harmless, by what it is put to.
+    stands: BTreeMap<String, (usize, String)>,
+    down: HashSet<usize>,
+    /// What the first page is asked for with.
+    first_page: Option<Value>,
     lines: Vec<Line>,
 }
 
@@ -54,7 +65,7 @@ impl World {
     pub(crate) fn new(
         stage: Arc<Stage>,
         conductor: Arc<Conductor>,
-        clock: Arc<dyn Clock>,
+        clock: Arc<Stopwatch>,
     ) -> World {
         World {
             stage,
@@ -89,6 +100,33 @@ impl World {
         counts
     }
 
+    /// How often each place did, word for word, what another one had done before.
+    pub(crate) fn echoes(&self) -> Vec<usize> {
+        let mut echoes = vec![0; self.stage.places.len()];
+        let seen = self.seen();
+        for (at, one) in seen.happened.iter().enumerate() {
+            let same = |other: &&Happened| {
+                let (mine, its) = (
+                    &self.stage.places[one.place],
+                    &self.stage.places[other.place],
+                );
+                let done = |place: &Place| place.role == Role::Main && place.class.has_effect();
+                one.place != other.place
+                    && mine.kind == its.kind
+                    && done(mine)
+                    && done(its)
+                    && one.task.input == other.task.input
+            };
+            echoes[one.place] += usize::from(seen.happened[..at].iter().any(|it| same(&it)));
+        }
+        echoes
+    }
+
+    /// What stands in the end where repeats are harmless.
+    pub(crate) fn stands(&self) -> BTreeMap<String, (usize, String)> {
+        self.seen().stands.clone()
+    }
+
     async fn act(&self, life: u32, task: &Task, trace: &dyn Trace) -> Outcome {
         let Some(at) = self.stage.place(&task.act) else {
             return failed(FailureClass::Permanent, "the flow has no such call");
@@ -101,7 +139,10 @@ impl World {
             return self.conductor.die(life, power).await;
         }
         trace.sent();
-        if trouble == Some(What::Refused) {
+        if trouble == Some(What::Down) {
+            self.seen().down.insert(at);
+        }
+        if trouble == Some(What::Refused) || self.seen().down.contains(&at) {
             self.tell(format!("{step}: the destination says no"));
             return failed(FailureClass::Refused, "the destination says no");
         }
@@ -115,6 +156,7 @@ impl World {
             }
             Some(What::LostRequest) => {
                 self.tell(format!("{step}: sent, and lost on the way"));
+                self.clock.pass(task.timeout);
                 lost("no answer came", None)
             }
             trouble => self.done(at, task, trouble, life).await,
@@ -124,6 +166,10 @@ impl World {
     /// It happens; who hears of it is another matter.
     async fn done(&self, at: usize, task: &Task, trouble: Option<What>, life: u32) -> Outcome {
         let place = &self.stage.places[at];
+        if trouble == Some(What::LostAnswer) {
+            // At the last moment: whoever asks next is as early as can be.
+            self.clock.pass(task.timeout);
+        }
         let (answer, again) = self.happens(at, task);
         let verb = match (again, place.role) {
             (true, _) => "sent again with the same key, which the destination knows",
@@ -164,40 +210,70 @@ impl World {
             }
             Some(What::LostAnswer | What::LostRequest | What::Wrong) => {
                 self.tell(format!("{}: asked, and no answer came", place.step));
+                self.clock.pass(task.timeout);
                 return lost("no answer came", None);
             }
             Some(What::Late) => self.conductor.overtaken().await,
             _ => {}
         }
-        if place.role != Role::Question {
-            return Outcome::Done(answer(place, place.answer.value("", 1)));
+        match place.role {
+            Role::Question => self.found(place, task),
+            Role::Fetch => self.fetched(place, task),
+            _ => Outcome::Done(answer(place, 1)),
         }
+    }
+
+    /// A list is one page long; what is asked for after it is empty.
+    fn fetched(&self, place: &Place, task: &Task) -> Outcome {
+        let mut seen = self.seen();
+        let first = seen.first_page.get_or_insert_with(|| task.input.clone());
+        let is_first = *first == task.input;
+        drop(seen);
+        if is_first {
+            self.tell("the list is fetched");
+            return Outcome::Done(answer(place, 1));
+        }
+        self.tell("there is nothing new in the list");
+        Outcome::Done(empty_page(place))
+    }
+
+    /// A thing is found by what its destination was told of it, when it shows.
+    fn found(&self, place: &Place, task: &Task) -> Outcome {
+        let (asked, now) = (asked_by(task), self.clock.now());
         let key = task.key.as_ref().map(semel_ledger::Key::as_str);
-        let there = self.seen().happened.iter().any(|it| {
+        let mut why = None;
+        let seen = self.seen();
+        let there = seen.happened.iter().find(|it| {
             let main = &self.stage.places[it.place];
-            main.step == place.step && main.role == Role::Main && it.key.as_deref() == key
+            if main.step != place.step || main.role != Role::Main {
+                return false;
+            }
+            let mine = it.key.as_deref() == key;
+            let unknown = never_told(&asked, &told(&it.task)).map(str::to_owned);
+            let matches = if asked.is_empty() {
+                mine
+            } else {
+                unknown.is_none()
+            };
+            let shows = now.since(it.at) >= place.delay;
+            if mine && why.is_none() {
+                why = match unknown {
+                    Some(value) if !asked.is_empty() => Some(format!("it was never told {value}")),
+                    _ if !shows => Some(format!("it shows what it did after {}", place.delay)),
+                    _ => None,
+                };
+            }
+            matches && shows
         });
-        let says = if there {
-            "it is there"
-        } else {
-            "it is not there"
+        let number = there.map(|it| it.number);
+        drop(seen);
+        let Some(number) = number else {
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            self.tell(format!("{}: asked; it is not there{why}", place.step));
+            return nothing(place);
         };
-        self.tell(format!("{}: asked; {says}", place.step));
-        if there {
-            return Outcome::Done(answer(place, place.answer.value("", 1)));
-        }
-        let names = place.answer.emptied("");
-        if place.kind != Kind::Http || place.answer.has_list() {
-            return Outcome::Done(answer(place, names));
-        }
-        let mut gone = answer(place, names);
-        gone.names = with(&gone.names, "status", Value::Int(404));
-        Outcome::Failed(Failure {
-            class: FailureClass::Refused,
-            message: "404".to_owned(),
-            retry_after: None,
-            answer: Some(gone),
-        })
+        self.tell(format!("{}: asked; it is there", place.step));
+        Outcome::Done(answer(place, number))
     }
 
     /// Does it, unless the destination knows the key; gives the answer and whether it knew.
@@ -216,16 +292,43 @@ impl World {
                 return (first.answer.clone(), true);
             }
         }
+        if place.class == Class::Set {
+            let (thing, value) = put(at, task);
+            seen.stands.insert(thing, (at, value));
+        }
         let number = seen.happened.iter().filter(|it| it.place == at).count() + 1;
-        let answer = answer(place, place.answer.value("", number));
+        let answer = answer(place, number);
         seen.happened.push(Happened {
             place: at,
             key,
             at: now,
+            number,
             answer: answer.clone(),
+            task: task.clone(),
         });
         (answer, false)
     }
+}
+
+/// What a call puts, and to what.
+fn put(place: usize, task: &Task) -> (String, String) {
+    let fields: &[&str] = match task.act.kind {
+        Kind::Http => &["method", "url", "query"],
+        Kind::Notify => &["update"],
+        _ => &[],
+    };
+    let named = fields.iter().filter_map(|field| task.input.get(field));
+    let rows = [("upsert", "on"), ("insert", "on"), ("update", "where")];
+    let rows = rows
+        .iter()
+        .filter_map(|(form, by)| task.input.get(form)?.get(by));
+    let thing: Vec<String> = named.chain(rows).map(Value::to_json).collect();
+    let thing = if thing.is_empty() {
+        place.to_string()
+    } else {
+        thing.join(" ")
+    };
+    (thing, task.input.to_json())
 }
 
 fn died(power: bool) -> &'static str {
@@ -242,62 +345,6 @@ fn window(task: &Task) -> Option<Millis> {
     window.as_text()?.parse().ok()
 }
 
-/// An answer with these names, and with what every answer of its kind has.
-pub(crate) fn answer(place: &Place, made: Value) -> Answer {
-    let usual: &[(&str, Value)] = &match place.kind {
-        Kind::Http | Kind::Notify => [
-            ("status", Value::Int(200)),
-            ("body", Value::map::<&str>([])),
-        ],
-        Kind::Sql => [("count", Value::Int(1)), ("rows", Value::list(Vec::new()))],
-        Kind::Email => [
-            ("message_id", Value::text("<1@example.com>")),
-            ("accepted", Value::list(Vec::new())),
-        ],
-        _ => [("status", Value::Int(0)), ("stdout", Value::text(""))],
-    };
-    let mut names = made;
-    for (name, value) in usual {
-        if names.get(name).is_none() {
-            names = with(&names, name, value.clone());
-        }
-    }
-    let result = ["body", "rows", "stdout", "message_id"]
-        .into_iter()
-        .find_map(|name| names.get(name));
-    let result = result.cloned().unwrap_or(Value::Null);
-    Answer { names, result }
-}
-
-fn with(names: &Value, name: &str, value: Value) -> Value {
-    let mut members: Vec<(Arc<str>, Value)> = match names {
-        Value::Map(members) => members
-            .iter()
-            .map(|(k, v)| (Arc::clone(k), v.clone()))
-            .collect(),
-        _ => Vec::new(),
-    };
-    members.retain(|(given, _)| **given != *name);
-    members.push((name.into(), value));
-    Value::map(members)
-}
-
-fn failed(class: FailureClass, message: &str) -> Outcome {
-    Outcome::Failed(Failure {
-        class,
-        message: message.to_owned(),
-        retry_after: None,
-        answer: None,
-    })
-}
-
-fn lost(message: &str, evidence: Option<Answer>) -> Outcome {
-    Outcome::Unknown {
-        message: message.to_owned(),
-        evidence,
-    }
-}
-
 /// The world as one life of a node reaches it.
 #[derive(Debug)]
 pub(crate) struct Reach {
@@ -308,5 +355,10 @@ pub(crate) struct Reach {
 impl Perform for Reach {
     fn perform<'a>(&'a self, task: &'a Task, trace: &'a dyn Trace) -> Performing<'a> {
         Box::pin(self.world.act(self.life, task, trace))
+    }
+
+    /// A model is asked exactly what is written.
+    fn identity(&self, act: &Act, input: &Value) -> Result<Option<Value>, String> {
+        Ok((act.kind == Kind::Ai).then(|| input.clone()))
     }
 }

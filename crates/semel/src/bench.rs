@@ -15,6 +15,7 @@ mod http;
 mod items;
 mod ledger;
 mod load;
+mod prove;
 mod report;
 mod server;
 mod sql;
@@ -106,7 +107,7 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
     );
     std::fs::create_dir_all(&folder.0).with_context(|| format!("making {}", folder.0.display()))?;
     let kinds = 3 + 2 * Work::ALL.len() + 2 * flows::Flowing::ALL.len();
-    let steps = 5 + plan.callers.len() * kinds + plan.entries.len();
+    let steps = 7 + plan.callers.len() * kinds + plan.entries.len();
     let mut bench = Bench::new(plan, folder, steps as u64)?;
     let report = bench.measure().await;
     if let Some(url) = &bench.plan.postgres {
@@ -173,6 +174,7 @@ impl Bench {
         let for_each = self.items().await?;
         let wait = self.waits().await?;
         let writes = self.writes().await?;
+        let proved = self.proved().await?;
         let growth = self.growth().await?;
         let mut report = Report {
             version: env!("CARGO_PKG_VERSION"),
@@ -194,6 +196,7 @@ impl Bench {
             wait,
             writes,
             growth,
+            proved,
             aims: Vec::new(),
         };
         report.aims = aims::aims(&report);

@@ -20,6 +20,7 @@ mod explain;
 mod flows;
 mod graph;
 mod inbox;
+mod init;
 mod kv;
 mod ledger;
 mod once;
@@ -64,6 +65,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 needs a person, 4 conflict, 5 busy.
 
 EXAMPLE
+  semel init
   semel demo
   semel serve --flows flows --watch
   semel check flows/order.yaml
@@ -132,6 +134,7 @@ pub(crate) enum Verb {
     Schema(schema::Schema),
     Bench(bench::Bench),
     Completions(completions::Completions),
+    Init(init::Init),
 }
 
 impl Verb {
@@ -236,5 +239,6 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Schema(verb) => verb.run(&context),
         Verb::Bench(verb) => verb.run(&context).await,
         Verb::Completions(verb) => Ok(verb.run()),
+        Verb::Init(verb) => verb.run(&context),
     }
 }

@@ -26,6 +26,7 @@ pub mod memory;
 pub mod node;
 pub mod open;
 pub mod person;
+pub mod planted;
 pub mod postgres;
 pub mod query;
 pub mod receipt;

@@ -4,6 +4,7 @@
 use semel_flow::Value;
 use semel_flow::model::{Action, OnUnknown, Probe, Step};
 use semel_ledger::{EffectId, Millis, Time};
+use semel_store::planted::{self, Bug};
 
 use super::{Decider, Look, Move};
 use crate::journal::How;
@@ -35,7 +36,7 @@ impl Decider<'_, '_> {
             return self.by_rule(step, at);
         };
         let due = probe_at.unwrap_or_else(|| at.after(settle));
-        if due > self.scene.now {
+        if due > self.scene.now && !planted::is(Bug::AskEarly) {
             return Self::unknown(step, "the answer was lost; it will be looked up", Some(due));
         }
         let question = self.question(step, &probe.act);
@@ -56,6 +57,13 @@ impl Decider<'_, '_> {
             Err(error) => return self.give_up(step, &error.to_string()),
         };
         call.by_rule = true;
+        if let Some(effect) = call
+            .effect
+            .as_mut()
+            .filter(|_| planted::is(Bug::RetryUnknown))
+        {
+            effect.on_unknown = OnUnknown::Retry;
+        }
         if let Some(effect) = &mut call.effect
             && effect.on_unknown == OnUnknown::Retry
         {
@@ -103,7 +111,10 @@ impl Decider<'_, '_> {
             _ => Value::Null,
         };
         match (lost, found) {
-            (true, Some(happened)) => self.conclude(step, happened, result),
+            (true, Some(happened)) => {
+                let happened = happened || planted::is(Bug::NotThereIsThere);
+                self.conclude(step, happened, result)
+            }
             (true, None) => self.by_rule(step, self.scene.now),
             (false, Some(true)) => self.found(step, result),
             (false, Some(false)) => self.create(step),

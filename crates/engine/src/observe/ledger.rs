@@ -73,6 +73,7 @@ pub fn refused(
                 attempt: own_attempt(scene, state, record),
                 message: "an earlier attempt's outcome is unknown".into(),
                 at: record.map_or(scene.now, |record| record.entry.changed_at),
+                noticed: None,
             },
             None => Happening::Parked {
                 step: name,
@@ -212,6 +213,7 @@ pub fn inspected(
                 attempt: number,
                 message: message.into(),
                 at: record.entry.changed_at,
+                noticed: None,
             }]
         }
     };

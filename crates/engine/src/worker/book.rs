@@ -10,6 +10,7 @@ use std::time::Duration;
 use semel_ledger::{Millis, Time};
 use semel_store::kv::KvPut;
 use semel_store::node::Membership;
+use semel_store::planted::{self, Bug};
 use semel_store::run::{Advance, Next, RunId, RunState, StartOutcome};
 use semel_store::{Answer, Change, StoreError};
 
@@ -189,6 +190,7 @@ impl Active {
     /// Lets go of the run until its time or mail comes.
     pub(super) async fn rest(&mut self, inner: &Arc<Inner>, rest: Rest) -> Result<More, Gone> {
         let Rest { state, why, wake } = rest;
+        let wake = wake.filter(|_| !planted::is(Bug::LoseTimer));
         let aside = matches!(
             state,
             RunState::Retrying | RunState::Parked | RunState::Unknown

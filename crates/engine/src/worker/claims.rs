@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use semel_ledger::json::{Canonical, differences};
 use semel_ledger::{
-    Claim, Command, Fence, Millis, OnUnknown, Owner, State as EffectState, Verdict,
+    Claim, Command, Fence, Millis, OnUnknown, Outcome, Owner, State as EffectState, Verdict,
 };
+use semel_store::planted::{self, Bug};
 use semel_store::{Answer, Answered, Content, EffectChange, Record, StoreError};
 
 use super::Active;
 use super::book::Gone;
+use super::settling::settle;
 use crate::decide::lookup;
 use crate::engine::{Inner, fence};
 use crate::journal::Happening;
@@ -41,12 +43,19 @@ impl Active {
             self.journal.changes.push(claim.into());
             asked.push((call, fence));
         }
+        if planted::is(Bug::SettleBeforeAct) {
+            for (call, fence) in &asked {
+                let effect = call.effect.iter().map(|effect| effect.id.clone());
+                let done = effect.map(|id| settle(id, *fence, Outcome::Done, Content::default()));
+                self.journal.changes.extend(done);
+            }
+        }
         let answers = self.flush(inner).await?;
         for ((call, fence), answer) in asked.into_iter().zip(answers.into_iter().skip(before)) {
             let Answer::Effect(answered) = answer else {
                 continue;
             };
-            if answered.verdict == Verdict::Granted {
+            if answered.verdict == Verdict::Granted || planted::is(Bug::ActDespiteRefusal) {
                 self.act(inner, call, fence);
             } else {
                 self.refused(inner, &call, *answered).await?;

@@ -105,6 +105,7 @@ impl Active {
             attempt: call.task.attempt,
             message: message.into(),
             at: since,
+            noticed: Some(inner.store.now()),
         });
         self.flush(inner).await?;
         Ok(())

@@ -126,8 +126,8 @@ async fn dies_at(number: u32, behind: bool) -> bool {
         by: "ada".into(),
         undo: true,
     };
-    let note = serde_json::to_string(&undo).expect("JSON").into();
-    let told = root.commit(vec![Change::Mail { run, note }]).await;
+    let mail = serde_json::to_string(&undo).expect("JSON").into();
+    let told = root.commit(vec![Change::Mail { run, note: mail }]).await;
     told.expect("told");
     let other = Arc::new(root.beside(None).expect("in memory"));
     let after = Node::on(other, world, None).await;

@@ -89,6 +89,29 @@ pub(super) fn resent(name: &str) -> Resent {
     }
 }
 
+/// Words of which a header's name has one if it is likely to be another at every delivery.
+const LIKELY: [&str; 9] = [
+    "attempt",
+    "date",
+    "delivery",
+    "nonce",
+    "request",
+    "retry",
+    "time",
+    "timestamp",
+    "trace",
+];
+
+/// Whether whoever sends an event again repeats the header of that name, as far as its name tells.
+#[must_use]
+pub fn is_repeated(name: &str) -> bool {
+    match resent(name) {
+        Resent::Event | Resent::Kind => true,
+        Resent::Differs => false,
+        Resent::Unknown => !name.split('-').any(|word| LIKELY.contains(&word)),
+    }
+}
+
 /// The headers that a flow uses, by their names in lower case: all that is to be kept of a request
 /// beside its body.
 #[must_use]

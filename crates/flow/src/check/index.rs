@@ -142,7 +142,7 @@ impl<'f> At<'f> {
 }
 
 /// The blocks inside a step, in the order of the file.
-pub(super) fn blocks(step: &Step) -> Vec<&Block> {
+pub(crate) fn blocks(step: &Step) -> Vec<&Block> {
     match &step.action {
         Action::Switch { cases, otherwise } => {
             let cases = cases.iter().map(|case| &case.steps);

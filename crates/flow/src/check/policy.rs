@@ -52,7 +52,7 @@ pub(super) fn retry_of(flow: &Flow, step: &Step) -> Retry {
 }
 
 /// The header and the window of a destination that dedupes on our key.
-pub(super) fn window(act: &Act) -> Option<(&str, Millis)> {
+pub(crate) fn window(act: &Act) -> Option<(&str, Millis)> {
     let idempotency = act.member("idempotency")?;
     let header = idempotency.member("header")?.constant()?;
     let window = idempotency.member("window")?.constant()?.parse().ok()?;

@@ -121,7 +121,15 @@ impl Reader<'_> {
                 ast.parts().for_each(|part| self.read(part, Due::Truth));
             }
             Node::In { item, of } => {
-                self.read(item, Due::Any);
+                let one = match &of.node {
+                    Node::List(items) => items.first().map(|first| &first.node),
+                    _ => None,
+                };
+                let due = match one {
+                    Some(Node::Literal(value)) => Due::Like(Compare::Equal, value.clone()),
+                    _ => Due::Any,
+                };
+                self.read(item, due);
                 self.read(of, Due::List);
             }
             Node::Call { function, args, .. } => {
@@ -287,6 +295,10 @@ mod tests {
                 "event.items List".to_owned(),
                 format!("event.items[].id {}", like("Unequal", "Text(\"\")")),
             ]
+        );
+        assert_eq!(
+            ways("event.type in [\"a\", \"b\"]"),
+            [format!("event.type {}", like("Equal", "Text(\"a\")"))]
         );
         assert_eq!(ways("event.vip"), ["event.vip Truth"]);
         assert_eq!(ways("has(event.x.y)"), ["event.x.y Any"]);

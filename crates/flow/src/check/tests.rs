@@ -1,5 +1,6 @@
 //! Flows in, messages out: every word that the check says is a snapshot.
 
+mod examples;
 mod flows;
 mod gates;
 mod keys;

@@ -23,6 +23,8 @@ use crate::model::{Action, Class, Flow, Step, Tree, is_of_answer};
 use crate::value::Value;
 use path::{Seg, chain};
 
+pub use result::is_of_delivery;
+
 pub(super) use source::{Source, Trace};
 
 /// How many names may lean on each other.

@@ -3,7 +3,7 @@
 use semel_ledger::Millis;
 use semel_ledger::time::LONGEST;
 
-use super::{Field, Is, Object, duration, field, object, required};
+use super::{EXAMPLES, Field, Is, Object, duration, field, object, required};
 
 /// The whole file.
 pub static FLOW: Object = object(
@@ -58,6 +58,11 @@ pub static FLOW: Object = object(
             "on_failure",
             Is::Steps,
             "What is done when a step has finally failed; `failure.step` and `failure.message` say which and why.",
+        ),
+        field(
+            "examples",
+            Is::Object(&EXAMPLES),
+            "Events and answers for `semel prove`. A run uses nothing of it.",
         ),
     ],
 );

@@ -50,7 +50,10 @@ fn every_field_has_one_line_about_it() {
 fn every_object_that_a_field_points_at_is_listed() {
     for object in all() {
         for field in object.fields {
-            let (Is::Object(inner) | Is::Objects(inner) | Is::Short { long: inner, .. }) = field.is
+            let (Is::Object(inner)
+            | Is::Objects(inner)
+            | Is::Items(inner)
+            | Is::Short { long: inner, .. }) = field.is
             else {
                 continue;
             };

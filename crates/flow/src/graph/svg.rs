@@ -127,7 +127,9 @@ fn draw_card(out: &mut String, card: &Card, [x, y, w, h]: [f64; 4]) {
     out.push_str("</g>");
 }
 
-fn escaped(text: &str) -> String {
+/// Text as XML and HTML take it, also between double quotes.
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

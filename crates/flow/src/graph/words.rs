@@ -62,7 +62,7 @@ fn wait_words(wait: &Wait) -> String {
     }
 }
 
-pub(super) fn act_words(act: &Act) -> String {
+pub(crate) fn act_words(act: &Act) -> String {
     if act.kind != Kind::Http {
         return plain_words(act);
     }

@@ -32,6 +32,7 @@ impl Lower {
             lets: self.exprs(entry, "let"),
             steps: self.block(entry, "steps"),
             on_failure: self.block(entry, "on_failure"),
+            examples: self.examples(entry),
         })
     }
 

@@ -35,6 +35,14 @@ pub(super) fn aims(report: &Report) -> Vec<Aim> {
         let [early, late] = found.memory_mb;
         Aim::at_most(name, 1.5, late / early)
     }));
+    aims.extend(report.proved.iter().map(|proved| {
+        let wanted = if proved.depth == 1 { 3.0 } else { 60.0 };
+        let name = format!(
+            "every schedule of a five-step flow at depth {}, seconds",
+            proved.depth
+        );
+        Aim::at_most(name, wanted, proved.seconds)
+    }));
     if let (Some(small), Some(large)) = (report.growth.first(), report.growth.last())
         && large.entries > small.entries
     {

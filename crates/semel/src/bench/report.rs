@@ -8,6 +8,7 @@ use super::flows::Flowing;
 use super::growth::Grown;
 use super::items::Items;
 use super::load::Measured;
+use super::prove::Proved;
 use super::sql::SqlLine;
 use super::waits::Waits;
 use super::writes::Writes;
@@ -93,6 +94,8 @@ pub(super) struct Report {
     /// What a step of each class makes durable.
     pub(super) writes: Vec<Writes>,
     pub(super) growth: Vec<Grown>,
+    /// A flow of five steps, proved.
+    pub(super) proved: Vec<Proved>,
     pub(super) aims: Vec<Aim>,
 }
 
@@ -236,6 +239,20 @@ impl Report {
             let _ = writeln!(
                 text,
                 "  {class:<8} {effects:>5.2} in the ledger   {commits:>5.2} commits"
+            );
+        }
+        if !self.proved.is_empty() {
+            text.push_str("\nA flow of five steps, proved\n");
+        }
+        for proved in &self.proved {
+            let _ = writeln!(
+                text,
+                "  depth {}   {:>9} schedules   {:>9}/s   {:>6.2} s   {} crashes",
+                proved.depth,
+                thousands(super::load::to_f64(proved.schedules as u64)),
+                thousands(proved.per_second),
+                proved.seconds,
+                thousands(super::load::to_f64(proved.crashes as u64)),
             );
         }
     }

@@ -1,4 +1,6 @@
-//! `semel explain`: the page of an error code.
+//! `semel explain`: the page of an error code, or a flow in sentences.
+
+mod flow;
 
 use clap::Args;
 use semel_flow::codes;
@@ -9,14 +11,15 @@ use super::Context;
 use crate::failure::Failure;
 use crate::term::print_line;
 
-/// Explain an error code
+/// Explain a flow, or an error code
 #[derive(Debug, Args)]
 #[command(
-    after_help = "EXAMPLE\n  semel explain stale_token\n  semel explain K001\n  semel explain        # lists all codes"
+    after_help = "EXAMPLE\n  semel explain flows/order.yaml\n  semel explain stale_token\n  semel explain K001\n  semel explain        # lists all codes"
 )]
 pub(crate) struct Explain {
-    /// The code, as in the member `code` of an error or in a message of semel check; without one, all are listed
-    code: Option<String>,
+    /// A flow file, or a code as in the member `code` of an error or in a message of semel check; without one, all codes are listed
+    #[arg(value_name = "FILE|CODE")]
+    what: Option<String>,
 }
 
 /// A code with its page: of an answer over HTTP, or of a message about a flow file.
@@ -72,10 +75,14 @@ impl Page {
 
 impl Explain {
     pub(super) fn run(self, context: &Context) -> anyhow::Result<u8> {
-        let Some(name) = self.code else {
+        let Some(name) = self.what else {
             return list(context.json);
         };
-        let page = Page::named(&name).ok_or_else(|| {
+        let page = Page::named(&name);
+        if page.is_none() && flow::is_meant(&name) {
+            return flow::run(&name, context.json);
+        }
+        let page = page.ok_or_else(|| {
             Failure::usage(format!("there is no error code {name:?}"))
                 .fix("semel explain lists all codes")
         })?;

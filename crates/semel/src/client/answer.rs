@@ -153,6 +153,7 @@ fn fix_of(code: &str) -> Option<&'static str> {
         "item_changed" => Some("semel inbox show ID shows it as it is now"),
         "item_over" => Some("semel inbox show ID tells how it ended"),
         "set_changed" => Some("look at what waits now, and add its hash: --hash HASH"),
+        "person_missing" => Some("semel people ls lists everybody"),
         "effect_missing" => Some("semel ledger ls lists what is on record"),
         _ => None,
     }

@@ -12,12 +12,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
-use semel_engine::intake::passes;
+use semel_engine::intake::{newest, passes};
 use semel_engine::journal::{Headers, Origin};
-use semel_engine::names::EventNames;
-use semel_engine::start::{Incoming, short_hash};
+use semel_engine::start::Incoming;
 use semel_flow::Value;
-use semel_flow::model::Latest as LatestOf;
 use semel_ledger::json::Canonical;
 use semel_ledger::{Fence, Key, Time};
 use semel_store::Store;
@@ -290,22 +288,4 @@ impl<'a> Delivery<'a> {
             _ => StatusCode::OK,
         })
     }
-}
-
-/// Which thing an event is about, and which version of it.
-fn newest(latest: &LatestOf, names: &EventNames<'_>) -> Result<Latest, String> {
-    let of = latest.of.key(names);
-    let of = of.map_err(|fault| format!("latest.of: {fault}"))?;
-    let version = latest.version.eval(names);
-    let version = match version.map_err(|error| format!("latest.version: {error}"))? {
-        Value::Int(number) => Some(number),
-        Value::Time(time) => Some(time.0),
-        Value::Text(text) => timestamp::parse(&text).map(|time| time.0),
-        _ => None,
-    };
-    let version = version.ok_or("latest.version: neither a whole number nor a time")?;
-    Ok(Latest {
-        of: short_hash(&["latest", &names.flow.name.it, of.as_str()]),
-        version,
-    })
 }

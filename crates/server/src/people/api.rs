@@ -93,7 +93,7 @@ pub(crate) async fn change(
     let before = one(&app, &name).await?;
     // Whoever could change the password of somebody who may do more could do more.
     caller.gives(before.role.scopes())?;
-    caller.gives(role.map_or(before.role, |role| role).scopes())?;
+    caller.gives(role.unwrap_or(before.role).scopes())?;
     let mut notes = Vec::new();
     if let Some(role) = role {
         let name = name.as_str().into();

@@ -20,6 +20,7 @@ mod common;
 mod connection;
 mod deploying;
 mod described;
+mod encrypted;
 mod gates;
 mod guard;
 mod hooks;

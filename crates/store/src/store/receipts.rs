@@ -7,6 +7,7 @@ use semel_ledger::{EffectId, Entry, Time};
 use super::{Store, random_bytes};
 use crate::change::{Answered, Change};
 use crate::error::StoreError;
+use crate::planted::{self, Bug};
 use crate::receipt::{Receipt, ReceiptId};
 
 /// How long receipts wait to share a commit.
@@ -20,7 +21,7 @@ impl Store {
         by: Option<Box<str>>,
         mut answered: Answered,
     ) -> Answered {
-        if answered.verdict.is_grant() {
+        if answered.verdict.is_grant() || planted::is(Bug::ForgetReceipt) {
             return answered;
         }
         let now = self.now();

@@ -24,12 +24,17 @@ const DELIVERY: [&str; 14] = [
     "sent_at",
 ];
 
+/// Whether a member of an event is called like something that changes with every delivery.
+#[must_use]
+pub fn is_of_delivery(name: &str) -> bool {
+    DELIVERY.contains(&snake_case(name).as_str())
+}
+
 impl<'f> Walk<'_, 'f> {
     pub(super) fn event(&mut self, segs: &[Seg], span: Span) {
         let names = path::names(segs);
         let text = || path::text("event", segs);
-        let snake = names.last().map(|name| snake_case(name));
-        if snake.is_some_and(|name| DELIVERY.contains(&name.as_str())) {
+        if names.last().is_some_and(|name| is_of_delivery(name)) {
             self.push(Source::Delivery(text()), span);
         }
         if segs.iter().any(|seg| matches!(seg, Seg::At(_))) {

@@ -1,5 +1,8 @@
 //! Flows that hold, and flows that do not.
 
+mod pairs;
+mod planted;
+
 use std::sync::Arc;
 
 use semel_prove::{Family, Finding, Options, Proof, Stage, Verdict, prove};
@@ -26,12 +29,14 @@ fn shown(proof: &Proof) -> String {
             step,
             verdict,
             schedule,
+            help,
             ..
         } = finding;
         lines.push(format!("\n{step} {verdict:?} by {schedule}"));
         let story = finding.story.iter();
         lines.extend(story.map(|line| format!("  {:>8} {}", line.at, line.what)));
         lines.push(format!("  {:?}", finding.ended));
+        lines.push(format!("  = help: {help}"));
     }
     let (tried, crashes) = (proof.schedules, proof.crashes);
     lines.push(format!(
@@ -59,7 +64,7 @@ steps:
   - id: mail
     http: {post: 'https://mail.example/send', json: {charge: '${{ steps.charge.result }}'}}
   - id: parcel
-    http: {post: 'https://parcel.example/new', json: {to: '${{ event.customer }}'}}
+    http: {post: 'https://parcel.example/new', json: {to: '${{ event.customer }}', mark: '${{ step.key }}'}}
     lookup: {http: {get: 'https://parcel.example/by/${{ step.key }}'}, found: status == 200}
 ";
 
@@ -79,7 +84,7 @@ on: manual
 key: order/${{ event.id }}
 steps:
   - id: mail
-    http: {post: 'https://mail.example/send', json: {to: '${{ event.email }}'}}
+    http: {post: 'https://mail.example/send', json: {to: '${{ event.email }}', mark: '${{ step.key }}'}}
     lookup: {http: {get: 'https://mail.example/by/${{ step.key }}'}, found: status == 200}
 ";
     let proof = proved(source, 2);
@@ -112,49 +117,4 @@ steps:
         Verdict::Once,
         "{text}"
     );
-}
-
-/// What a wrong flow says of itself: `# seen twice: STEP (FAMILY, …)`.
-fn promised(source: &str) -> (String, Vec<String>) {
-    let first = source.lines().next().expect("a line");
-    let (step, families) = first
-        .strip_prefix("# seen twice: ")
-        .and_then(|rest| rest.strip_suffix(')')?.split_once(" ("))
-        .expect("which step is seen twice, and when");
-    let families = families.split(", ").map(str::to_owned).collect();
-    (step.to_owned(), families)
-}
-
-#[test]
-fn wrong_flows_are_seen_twice_and_right_ones_hold() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pairs");
-    let mut pairs = 0;
-    for entry in std::fs::read_dir(folder).expect("the folder") {
-        let path = entry.expect("a file").path();
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        let source = std::fs::read_to_string(&path).expect("text");
-        let proof = proved(&source, 1);
-        let text = format!("{name}\n{}", shown(&proof));
-        assert!(proof.unreached.is_empty(), "{text}");
-        if name.ends_with(".right.yaml") {
-            pairs += 1;
-            assert!(proof.holds(), "{text}");
-            continue;
-        }
-        let (step, families) = promised(&source);
-        let found: Vec<String> = Family::ALL
-            .iter()
-            .filter(|family| {
-                let finding = proof.findings.get(&(step.as_str().into(), **family));
-                finding.is_some_and(|finding| matches!(finding.verdict, Verdict::Twice(_)))
-            })
-            .map(|family| family.name().to_owned())
-            .collect();
-        assert_eq!(found, families, "{text}");
-    }
-    assert!(pairs >= 4, "{pairs}");
 }
