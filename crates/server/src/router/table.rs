@@ -151,7 +151,7 @@ pub const ROUTES: &[Route] = &[
     route("/v1/destinations", &[("get", READ)]),
     route("/v1/flows/{flow}/picture", &[("get", READ)]),
     route("/v1/flows/{flow}/steps", &[("get", READ)]),
-    route("/v1/picture", &[("post", DEPLOY)]),
+    route("/v1/picture", &[("post", READ)]),
     route("/v1/schema", &[("get", READ)]),
     // It costs processor time.
     route("/v1/prove", &[("post", DEPLOY)]),
