@@ -156,7 +156,7 @@ export interface FlowWhole extends Release {
   remember: string | null;
   overlap: string;
   steps: StepRow[];
-  examples?: { name: string; event: Json }[];
+  examples: { name: string; made_up: boolean; event: Json }[];
 }
 
 export interface Place {

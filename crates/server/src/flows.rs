@@ -17,6 +17,7 @@ use crate::deploy::{self, DeployError, DeployOptions};
 use crate::examine::{self, Examined};
 use crate::out::Object;
 use crate::problem::Problem;
+use crate::prove;
 use crate::query::Query;
 use crate::releases::{self, release_text};
 use crate::target::Segment;
@@ -78,6 +79,7 @@ pub(crate) fn write_flow(out: &mut Object, flow: &Flow) {
         .text("overlap", policy.name());
     write_triggers(out, flow);
     examine::write_steps(out, flow);
+    prove::write_examples(out, flow);
 }
 
 fn write_triggers(out: &mut Object, flow: &Flow) {

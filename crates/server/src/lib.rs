@@ -53,6 +53,7 @@ mod people;
 mod pictures;
 mod problem;
 mod proof;
+mod prove;
 mod query;
 mod receipts;
 mod refusal;

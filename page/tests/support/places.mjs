@@ -8,7 +8,7 @@ export async function places(api) {
   const approval = await first("/v1/inbox?kind=approval", "items");
   const effect = (await api("GET", "/v1/ledger?scope=order-paid")).body.effects.find((one) => one.blocked > 0);
   return {
-    overview: "/",
+    overview: "/?range=15m",
     runs: "/app/runs",
     run: `/app/runs/${parked.run}?step=receipt`,
     "run-undone": `/app/runs/${undone.run}`,

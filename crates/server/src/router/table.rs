@@ -13,8 +13,8 @@ use crate::hooks::receive;
 use crate::people::{api as people, login, pages, setup};
 use crate::{
     approve, audit, blobs, callbacks, decide, destinations, flows, guard, health, import, inbox,
-    kv, ledger, live, once, overview, page, pictures, proof, receipts, releases, runs, secrets,
-    settle, shadow, tokens, trigger,
+    kv, ledger, live, once, overview, page, pictures, proof, prove, receipts, releases, runs,
+    secrets, settle, shadow, tokens, trigger,
 };
 
 /// Who may pass.
@@ -151,8 +151,10 @@ pub const ROUTES: &[Route] = &[
     route("/v1/destinations", &[("get", READ)]),
     route("/v1/flows/{flow}/picture", &[("get", READ)]),
     route("/v1/flows/{flow}/steps", &[("get", READ)]),
-    route("/v1/picture", &[("post", DEPLOY)]),
+    route("/v1/picture", &[("post", READ)]),
     route("/v1/schema", &[("get", READ)]),
+    // It costs processor time.
+    route("/v1/prove", &[("post", DEPLOY)]),
     // Where nobody is logged in, the page sends to the form by itself.
     route("/", &[("get", Access::Open)]),
     route(PAGE, &[("get", Access::Open)]),
@@ -228,6 +230,7 @@ pub(super) fn methods(path: &str) -> MethodRouter<Arc<App>> {
         "/v1/flows/{flow}/steps" => get(pictures::steps),
         "/v1/picture" => post(pictures::of_source),
         "/v1/schema" => get(pictures::schema),
+        "/v1/prove" => post(prove::prove),
         "/" | PAGE => get(page::document),
         "/assets/{file}" => get(page::asset),
         "/v1/session" => get(login::get).post(login::log_in).delete(login::log_out),
