@@ -193,7 +193,7 @@ impl Engine {
     ) -> Result<Started, StoreError> {
         let (inner, (tell, told)) = (Arc::clone(&self.inner), oneshot::channel());
         if planted::is(Bug::AcceptBeforeCommit) {
-            return self.start_unheard(room, fresh, start);
+            return Ok(self.start_unheard(room, fresh, start));
         }
         self.inner.spawn(async move {
             let started = inner.store.start(start).await;
@@ -210,12 +210,7 @@ impl Engine {
     }
 
     /// As a test has planted it: whoever asks is told before anything is durable.
-    fn start_unheard(
-        &self,
-        room: Room,
-        fresh: Fresh,
-        start: Box<Start>,
-    ) -> Result<Started, StoreError> {
+    fn start_unheard(&self, room: Room, fresh: Fresh, start: Box<Start>) -> Started {
         let inner = Arc::clone(&self.inner);
         self.inner.spawn(async move {
             let started = inner.store.start(start).await;
@@ -226,10 +221,10 @@ impl Engine {
                 inner.work(room, Box::new(active)).await;
             }
         });
-        Ok(Started {
+        Started {
             answered: None,
             outcome: StartOutcome::Started { held: true },
-        })
+        }
     }
 
     /// What must be done although nobody asks; ends when the set is dropped.

@@ -13,9 +13,9 @@ use crate::stage::{Role, Stage, step};
 /// What to change so that it does not happen.
 pub(crate) fn help(stage: &Stage, found: &Finding, base: &Seen, seen: &Seen) -> String {
     let flow = stage.flow();
-    let twice = matches!(found.verdict, Verdict::Twice(_));
+    let doubled = matches!(found.verdict, Verdict::Twice(_));
     let runs = seen.states.len() > base.states.len() * seen.ticks;
-    if &*found.step == RUN || (twice && runs) {
+    if &*found.step == RUN || (doubled && runs) {
         return of_runs(flow, found);
     }
     let Some(step) = step(flow, &found.step) else {
