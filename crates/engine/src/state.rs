@@ -14,6 +14,7 @@ use semel_ledger::{Fence, Time};
 
 use crate::journal::{Done, Emitted, Ending, Failed, Happening, Kept, Opening, Spawned, WaitsFor};
 
+pub(crate) use doubt::LOOKUP;
 pub use gates::Gate;
 
 /// Where a run stands.
@@ -275,7 +276,10 @@ impl State {
                 self.set(step, Phase::Parked { why, effect });
                 self.not_sent(step);
             }
-            Happening::Resumed { step, .. } => self.resume(step),
+            Happening::Resumed { step, by, .. } => {
+                self.resume(step);
+                self.was_asked(step, by);
+            }
             Happening::Spawned(spawned) => {
                 self.set(&spawned.step, Phase::Spawned((**spawned).clone()));
             }

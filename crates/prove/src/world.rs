@@ -11,7 +11,6 @@ use semel_act::{Answer, FailureClass, Outcome, Perform, Performing, Task, Trace}
 use semel_flow::Value;
 use semel_flow::model::{Act, Class, Kind};
 use semel_ledger::{Millis, Time};
-use semel_store::Clock as _;
 
 use crate::answers::{answer, empty_page, failed, lost, nothing};
 use crate::clock::Stopwatch;
@@ -70,7 +69,7 @@ impl World {
         World {
             stage,
             conductor,
-            began: clock.now(),
+            began: clock.in_the_world(),
             clock,
             seen: Mutex::default(),
         }
@@ -82,7 +81,7 @@ impl World {
 
     /// Tells a line of the story.
     pub(crate) fn tell(&self, what: impl Into<String>) {
-        let at = self.clock.now().0 - self.began.0;
+        let at = self.clock.in_the_world().0 - self.began.0;
         let what = what.into();
         self.seen().lines.push(Line { at, what });
     }
@@ -239,7 +238,7 @@ impl World {
 
     /// A thing is found by what its destination was told of it, when it shows.
     fn found(&self, place: &Place, task: &Task) -> Outcome {
-        let (asked, now) = (asked_by(task), self.clock.now());
+        let (asked, now) = (asked_by(task), self.clock.in_the_world());
         let key = task.key.as_ref().map(semel_ledger::Key::as_str);
         let mut why = None;
         let seen = self.seen();
@@ -278,7 +277,7 @@ impl World {
 
     /// Does it, unless the destination knows the key; gives the answer and whether it knew.
     fn happens(&self, at: usize, task: &Task) -> (Answer, bool) {
-        let (place, now) = (&self.stage.places[at], self.clock.now());
+        let (place, now) = (&self.stage.places[at], self.clock.in_the_world());
         let key: Option<Box<str>> = task.key.as_ref().map(|key| key.as_str().into());
         let mut seen = self.seen();
         if place.class == Class::Keyed {

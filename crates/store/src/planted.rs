@@ -23,7 +23,7 @@ pub enum Bug {
     SentAsUnsent,
     /// The flight recorder is believed after a power cut.
     BelieveAfterPower,
-    /// A re-run has a key of its own.
+    /// A re-run has a key of its own, and nothing of what was done before.
     RerunIsAnother,
     /// A destination that dedupes is told another key at every attempt.
     KeyPerAttempt,

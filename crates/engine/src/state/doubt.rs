@@ -10,6 +10,9 @@ use semel_ledger::Time;
 use super::{Phase, State};
 use crate::journal::How;
 
+/// Who speaks for a destination that was asked.
+pub(crate) const LOOKUP: &str = "lookup";
+
 impl State {
     /// An attempt without a claim begins. If one was under way already, its node died during it.
     pub(super) fn begin(&mut self, step: &Arc<str>) {
@@ -31,6 +34,16 @@ impl State {
     pub(super) fn doubt(&mut self, step: &Arc<str>, begun: bool, maybe: bool) {
         if let Some(state) = self.steps.get_mut(step) {
             (state.begun, state.maybe) = (begun, maybe);
+        }
+    }
+
+    /// A destination that was asked and has nothing of it settles all doubt: as if it had never been tried.
+    pub(super) fn was_asked(&mut self, step: &Arc<str>, by: &str) {
+        if by == LOOKUP
+            && let Some(state) = self.steps.get_mut(step)
+        {
+            state.first_at = None;
+            (state.begun, state.maybe) = (false, false);
         }
     }
 

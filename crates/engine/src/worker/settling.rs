@@ -16,7 +16,7 @@ use crate::engine::{Inner, fence};
 use crate::journal::{Done, Happening, How, Kept};
 use crate::observe::Settlement;
 use crate::resolve::{Call, Effect};
-use crate::state::Grant;
+use crate::state::{Grant, LOOKUP};
 
 /// A short scalar result is what the destination calls the thing.
 const MAX_EXTERNAL_ID: usize = 255;
@@ -161,7 +161,7 @@ impl Active {
         } else {
             self.note(Happening::Resumed {
                 step: Arc::clone(step),
-                by: "lookup".into(),
+                by: LOOKUP.into(),
                 note: Some("not there".into()),
             });
         }

@@ -87,7 +87,13 @@ steps:
     http: {post: 'https://mail.example/send', json: {to: '${{ event.email }}', mark: '${{ step.key }}'}}
     lookup: {http: {get: 'https://mail.example/by/${{ step.key }}'}, found: status == 200}
 ";
-    let proof = proved(source, 2);
+    let stage = Arc::new(Stage::new(source, Vec::new()).expect("a flow"));
+    let options = Options {
+        depth: 2,
+        families: [Family::Twice, Family::Crash, Family::Power, Family::Lost].into(),
+        ..Options::default()
+    };
+    let proof = prove(&stage, &options, &|_, _| {}).expect("proved");
     let text = shown(&proof);
     assert!(proof.holds(), "{text}");
     // That it was struck is part of the promise.
