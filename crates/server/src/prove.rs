@@ -39,7 +39,7 @@ pub(crate) async fn prove(
     let document = body::required(&app, request).await?;
     let fields = document.fields()?;
     fields.only(&["source"])?;
-    let source = fields.need("source", fields.text("source")?)?;
+    let source = fields.need("source", fields.text("source")?)?.into_owned();
     let flow = sound(&source)?;
     let Ok(place) = UNDER_WAY.try_acquire() else {
         let detail = "another proof is under way on this node";

@@ -18,6 +18,10 @@ use crate::world::Line;
 const RUNS: usize = 1_000;
 
 /// What came of a try.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing that was seen, and any of them may be together"
+)]
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     /// How often each place was seen to do something.

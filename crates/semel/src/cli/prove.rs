@@ -128,7 +128,7 @@ enum Became {
         report: Report,
     },
     /// The checker's word goes first: what it refuses is not tried.
-    Refused(FlowFile),
+    Refused(Box<FlowFile>),
 }
 
 impl Became {
@@ -184,7 +184,7 @@ impl Prove {
     fn prove(&self, file: FlowFile) -> anyhow::Result<Became> {
         let flow = match &file.flow {
             Some(flow) if self.despite_check || !file.has_errors() => flow,
-            _ => return Ok(Became::Refused(file)),
+            _ => return Ok(Became::Refused(Box::new(file))),
         };
         let events = self.events(flow, &file)?;
         let plan = match &self.replay {

@@ -89,7 +89,7 @@ impl Page<'_> {
         }
         let (tone, said) = show::verdict(report);
         let class = if tone == Tone::Good { "good" } else { "bad" };
-        let _ = write!(out, "<p class=\"verdict {class}\">{}</p>\n", sentence(said));
+        let _ = writeln!(out, "<p class=\"verdict {class}\">{}</p>", sentence(said));
         self.counts(out);
         self.matrix(out);
         self.legend(out);
@@ -252,9 +252,9 @@ impl Page<'_> {
             let name = escaped(&event.name);
             let json = serde_json::from_str::<serde_json::Value>(&event.event.to_json());
             let json = json.and_then(|json| serde_json::to_string_pretty(&json));
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<details><summary>{name} <small>{from}, {} schedules</small></summary><pre>{}</pre></details>\n",
+                "<details><summary>{name} <small>{from}, {} schedules</small></summary><pre>{}</pre></details>",
                 proof.schedules,
                 lines(&json.unwrap_or_default())
             );

@@ -1,5 +1,6 @@
 //! What was proved, at a terminal: a matrix, and a story for each thing that went wrong.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use semel_prove::examples::{Event, From};
@@ -109,11 +110,11 @@ impl Told<'_> {
     /// As many columns as fit a line.
     fn block(&self, paint: Paint, width: usize, families: &[Family]) {
         let cells = self.report.cells();
-        let heads = families.iter();
-        let heads: String = heads
-            .map(|it| format!("{:>1$}", it.name().to_uppercase(), column(*it)))
-            .collect();
-        let head = format!("{:<width$}{:<CLASS$}{heads}", "STEP", "CLASS");
+        let mut head = format!("{:<width$}{:<CLASS$}", "STEP", "CLASS");
+        for family in families {
+            let (name, column) = (family.name().to_uppercase(), column(*family));
+            let _ = write!(head, "{name:>column$}");
+        }
         print_line(&paint.on(Tone::Dim, head.trim_end()));
         for (step, class) in self.report.steps() {
             let mut line = format!("{:<width$}{:<CLASS$}", shown(&step), class.name());
@@ -134,14 +135,15 @@ impl Told<'_> {
         let step = shown(&finding.step);
         let mut title = format!("{step} {} ({})", found.said(), found.family.name());
         if self.report.tried().len() > 1 {
-            title += &format!(" with {}", shown(&found.event.name));
+            let _ = write!(title, " with {}", shown(&found.event.name));
         }
         print_line(&paint.on(Tone::Bad, &title));
         for line in found.course() {
             let what = shown(&line.what).into_owned();
-            let what = match line.is_seen {
-                true => paint.on(Tone::Strong, &what),
-                false => what,
+            let what = if line.is_seen {
+                paint.on(Tone::Strong, &what)
+            } else {
+                what
             };
             print_line(&format!("  {:>10}  {what}", line.at));
         }
