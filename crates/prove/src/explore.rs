@@ -68,7 +68,7 @@ pub fn prove(
         let held = try_round(stage, options, &mut judge, round, progress)?;
         round = Vec::new();
         if depth == 1 {
-            round.extend(held.iter().flat_map(|(it, _)| helping(options, it)));
+            round.extend(held.iter().filter_map(|(it, _)| helping(options, it)));
         }
         if depth < options.depth {
             let again = held

@@ -77,6 +77,7 @@ pub(crate) fn try_it(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Seen, Si
     })
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Sim<'a> {
     stage: &'a Arc<Stage>,
     delivery: Delivery,
