@@ -49,7 +49,8 @@ pub struct Scene<'a> {
     pub now: Time,
     /// Randomness for jitter, fences and `uuid()`: different each time.
     pub seed: [u8; 16],
-    /// When the run's last row was written: no later one tells of anything under way.
+    /// When the run's last row was written, or what the next one tells of ended: nothing is under way that began
+    /// later and is not on record.
     pub last_row_at: Time,
     /// How links to the run are made.
     pub links: &'a Links,
@@ -112,6 +113,10 @@ impl Decider<'_, '_> {
     fn look_around(&mut self, acting: &HashSet<Arc<str>>) -> bool {
         self.decision.moves.clear();
         if self.state.ended.is_some() {
+            return false;
+        }
+        self.decision.moves = self.untold();
+        if !self.decision.moves.is_empty() {
             return false;
         }
         let State {
@@ -251,9 +256,8 @@ impl Decider<'_, '_> {
             }
             Phase::Waiting { until, what } => self.waiting(step, until, what),
             Phase::Requested(gate) => self.requested(step, &gate),
-            Phase::Emitted(_) => Look::Do(Move::Announce {
-                step: places::name(step),
-            }),
+            // Those that wait for it are told before anything else.
+            Phase::Emitted(_) => wait(RunState::Running, "running".to_owned(), None),
         }
     }
 

@@ -4,7 +4,7 @@
 //! worker, and stopping in good order. What a run does is decided in [`crate::decide`] and carried
 //! out in [`crate::worker`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +24,7 @@ use crate::flight::Flight;
 use crate::flows::{Compiled, Flows};
 use crate::hands::Held;
 use crate::journal::{Note, Opening};
+use crate::spent::{Spent, Tokens};
 use crate::token::{Groups, Links};
 use crate::topics::Topics;
 use crate::{load, worker};
@@ -96,6 +97,7 @@ pub(crate) struct Inner {
     /// The runs in this node's hands, to tell them that mail came.
     pub(crate) held: Mutex<HashMap<RunId, Held>>,
     pub(crate) outers: load::Outers,
+    pub(crate) spent: Spent,
     /// What runs wait for.
     pub(crate) topics: Topics,
     pub(crate) stopping: watch::Sender<bool>,
@@ -139,6 +141,7 @@ impl Engine {
                 crowded: AtomicBool::new(false),
                 held: Mutex::default(),
                 outers: load::Outers::default(),
+                spent: Spent::default(),
                 topics: Topics::default(),
                 stopping: watch::Sender::new(false),
                 moved: broadcast::Sender::new(FOLLOWED),
@@ -273,6 +276,12 @@ impl Engine {
     #[must_use]
     pub fn follow(&self) -> broadcast::Receiver<Moved> {
         self.inner.moved.subscribe()
+    }
+
+    /// How many tokens models read and said for this node since it began.
+    #[must_use]
+    pub fn spent(&self) -> BTreeMap<Box<str>, Tokens> {
+        self.inner.spent.so_far()
     }
 
     /// How many runs are in this node's hands.

@@ -4,7 +4,7 @@
 //! answer. The invariant: nothing is kept that has a secret in it.
 
 use semel_flow::Value;
-use semel_flow::model::Act;
+use semel_flow::model::{Act, Kind};
 use semel_ledger::Millis;
 use semel_ledger::json::Canonical;
 use semel_store::kv::{KvKey, KvOp, KvValue};
@@ -98,13 +98,30 @@ pub fn seen(value: Option<&KvValue>) -> Value {
     value.map_or(Value::Null, |value| Value::of(value.canonical()))
 }
 
+/// The part of the answer that is the result, if what happens depends on what is there: then the ledger keeps the
+/// answer whole.
+#[must_use]
+pub fn main_name(act: &Act) -> Option<&'static str> {
+    match act.kv_form().filter(|_| act.kind == Kind::Kv)? {
+        ("add", _) => Some("value"),
+        ("set_if_absent" | "swap", _) => Some("changed"),
+        _ => None,
+    }
+}
+
 /// What later steps see if the file says nothing else.
 #[must_use]
 pub fn result(act: &Act, names: &Value) -> Value {
     let name = match act.kv_form() {
-        Some(("get" | "add", _)) => "value",
-        Some(("set_if_absent" | "swap", _)) => "changed",
-        _ => return Value::Null,
+        Some(("get", _)) => Some("value"),
+        _ => main_name(act),
     };
-    names.get(name).cloned().unwrap_or(Value::Null)
+    let value = name.and_then(|name| names.get(name));
+    value.cloned().unwrap_or(Value::Null)
+}
+
+/// Whether something was changed by what came of it: if not, there is nothing to take back.
+#[must_use]
+pub fn changed(names: &Value) -> bool {
+    names.get("changed") != Some(&Value::Bool(false))
 }

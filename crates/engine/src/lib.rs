@@ -28,6 +28,7 @@ mod rescuer;
 pub mod resolve;
 pub mod retry;
 mod schedules;
+pub mod spent;
 pub mod start;
 pub mod state;
 mod timers;

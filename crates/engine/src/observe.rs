@@ -25,6 +25,7 @@ use crate::token;
 
 pub use ledger::{Refusal, inspected, refused};
 pub(crate) use ledger::{is_mine, recorded, reused};
+pub(crate) use whole::result as result_of;
 
 /// How an act ended, as the ledger and the journal are told.
 #[derive(Debug)]

@@ -354,6 +354,12 @@ pub fn question(
     })
 }
 
+/// Whether what a step does stays in our own store, where the ledger always knows what came of it.
+#[must_use]
+pub fn is_kv(step: &Step) -> bool {
+    main_act(step).is_some_and(|act| act.kind == Kind::Kv)
+}
+
 /// The call that a step makes first: its act, or what its `ensure` creates.
 #[must_use]
 pub fn main_act(step: &Step) -> Option<&Arc<Act>> {

@@ -323,16 +323,18 @@ impl Active {
         Ok(More::Yes)
     }
 
-    /// Waits for an act to end, for mail, or for the time at which another branch goes on. What is known is durable before the wait.
+    /// Waits for an act to end, for mail, or for the time at which another branch goes on. What happened is durable
+    /// before the wait, and what was read before anything leaves that it may be in.
     async fn wait(
         &mut self,
         inner: &Arc<Inner>,
         called: &Notify,
         wake: Option<Time>,
     ) -> Result<(), Gone> {
-        if self.journal.must_flush() {
+        if self.must_flush(inner.store.now()) {
             self.flush(inner).await?;
         }
+        let wake = wake.into_iter().chain(self.flush_at()).min();
         let under_way = self.under_way.get_mut();
         let under_way = under_way.unwrap_or_else(PoisonError::into_inner);
         tokio::select! {

@@ -19,6 +19,9 @@ mod prove;
 mod report;
 mod server;
 mod sql;
+#[cfg(test)]
+mod tests;
+mod waits;
 mod writes;
 
 use std::path::{Path, PathBuf};
@@ -61,6 +64,8 @@ pub(crate) struct Plan {
     pub(crate) entries: Vec<u64>,
     /// How many items one run goes over.
     pub(crate) items: u64,
+    /// How many runs wait for a callback at the same time.
+    pub(crate) waits: u64,
 }
 
 /// Removes the bench's own folder, however the run ends.
@@ -101,22 +106,9 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
             .join(format!("semel-bench-{}", std::process::id())),
     );
     std::fs::create_dir_all(&folder.0).with_context(|| format!("making {}", folder.0.display()))?;
-    let bounds = Bounds {
-        time: plan.time,
-        operations: u64::MAX,
-    };
     let kinds = 3 + 2 * Work::ALL.len() + 2 * flows::Flowing::ALL.len();
-    let steps = 6 + plan.callers.len() * kinds + plan.entries.len();
-    let progress = ProgressBar::new(steps as u64);
-    progress.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
-    let mut bench = Bench {
-        plan,
-        folder,
-        bounds,
-        progress,
-        apart: apart::Apart::new()?,
-        opened: 0,
-    };
+    let steps = 7 + plan.callers.len() * kinds + plan.entries.len();
+    let mut bench = Bench::new(plan, folder, steps as u64)?;
     let report = bench.measure().await;
     if let Some(url) = &bench.plan.postgres {
         let ledgers = (1..=bench.opened).map(|number| schema(&format!("store_{number}")));
@@ -129,6 +121,23 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<(serde_json::Value, String
 }
 
 impl Bench {
+    fn new(plan: Plan, folder: Folder, steps: u64) -> anyhow::Result<Bench> {
+        let progress = ProgressBar::new(steps);
+        progress.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")?);
+        let bounds = Bounds {
+            time: plan.time,
+            operations: u64::MAX,
+        };
+        Ok(Bench {
+            plan,
+            folder,
+            bounds,
+            progress,
+            apart: apart::Apart::new()?,
+            opened: 0,
+        })
+    }
+
     fn directory(&self) -> &Path {
         &self.folder.0
     }
@@ -163,6 +172,7 @@ impl Bench {
         let flows = self.flows().await?;
         let sql = self.sql().await?;
         let for_each = self.items().await?;
+        let wait = self.waits().await?;
         let writes = self.writes().await?;
         let proved = self.proved().await?;
         let growth = self.growth().await?;
@@ -183,6 +193,7 @@ impl Bench {
             flows,
             sql,
             for_each,
+            wait,
             writes,
             growth,
             proved,

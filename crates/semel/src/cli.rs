@@ -5,6 +5,7 @@
     reason = "what stands above a flag is shown as help, where backticks would be noise"
 )]
 
+mod audit;
 mod backup;
 mod bench;
 mod check;
@@ -23,6 +24,7 @@ mod init;
 mod kv;
 mod ledger;
 mod once;
+mod people;
 mod prove;
 mod receipt;
 mod receipts;
@@ -120,6 +122,8 @@ pub(crate) enum Verb {
     Secrets(secrets::Secrets),
     Kv(kv::Kv),
     Tokens(tokens::Tokens),
+    People(people::People),
+    Audit(audit::Audit),
     Backup(backup::Backup),
     Restore(restore::Restore),
     Doctor(doctor::Doctor),
@@ -222,6 +226,8 @@ pub(crate) async fn run(cli: Cli) -> anyhow::Result<u8> {
         Verb::Secrets(verb) => verb.run(&context).await,
         Verb::Kv(verb) => verb.run(&context).await,
         Verb::Tokens(verb) => verb.run(&context).await,
+        Verb::People(verb) => verb.run(&context).await,
+        Verb::Audit(verb) => verb.run(&context).await,
         Verb::Backup(verb) => verb.run(&context),
         Verb::Restore(verb) => verb.run(&context).await,
         Verb::Doctor(verb) => verb.run(&context).await,

@@ -11,6 +11,7 @@ mod address;
 mod answer;
 mod embedded;
 mod events;
+mod pinned;
 mod remote;
 
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ use crate::config::{Config, Name, Origin, Secret, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::keys;
 
-pub(crate) use address::{Query, base_url, guard, ledger, segment};
+pub(crate) use address::{Query, base_url, guard, ledger, segment, served_url};
 pub(crate) use answer::{Answer, Call, IDEMPOTENCY_KEY, LAST_EVENT, Unreachable, or_null};
 use embedded::{Embedded, Opening};
 pub(crate) use events::{Event, Events};
@@ -200,14 +201,17 @@ impl Client {
                 Visit::Served(notice) => notice,
             };
             // A server that starts has no address yet; one that stops no longer answers.
-            if let Some(url) = address::of_notice(&notice) {
+            if let Some((url, certificate)) = address::of_notice(&notice) {
                 let token = match token {
                     Some(token) => token.clone(),
                     None => Secret::read(&data.join("token")).context(
                         "a server owns this data directory, and its token is needed to ask it",
                     )?,
                 };
-                let remote = Remote::new(&url, Some(token))?;
+                let remote = match certificate {
+                    Some(certificate) => Remote::pinned(&url, Some(token), &certificate)?,
+                    None => Remote::new(&url, Some(token))?,
+                };
                 if remote.is_ready().await {
                     return Ok(Session::Remote(remote));
                 }

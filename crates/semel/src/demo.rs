@@ -5,34 +5,39 @@
 //! Semel is asked only what waits for a person.
 
 mod chance;
+mod entrance;
 mod mail;
 mod node;
+mod outcome;
+mod place;
 mod screen;
 mod sender;
 mod shop;
 mod world;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::MissedTickBehavior;
 
 use crate::client::{Access, Call, Client, Session};
 use crate::config::{Config, Name};
-use crate::files;
-use crate::term::{Paint, Tone};
 use chance::Chance;
+use entrance::Entrance;
 use mail::Mailbox;
 use node::Node;
+use place::{Directory, furnish};
 use screen::{Screen, Shown};
 use sender::Sender;
 use shop::Shop;
-use world::{Effect, Tally, Traffic, World};
+use world::{Effect, World};
+
+pub(crate) use outcome::Outcome;
 
 /// How a demo goes.
 #[derive(Debug)]
@@ -48,20 +53,6 @@ pub(crate) struct Plan {
     pub(crate) open: bool,
 }
 
-/// What came of it.
-#[derive(Debug, Serialize)]
-pub(crate) struct Outcome {
-    pub(crate) verdict: &'static str,
-    url: String,
-    seconds: u64,
-    traffic: Traffic,
-    contacts: Tally,
-    mails: Tally,
-    charges: Tally,
-    parcels: Tally,
-    waiting_for_a_person: u64,
-}
-
 /// Between two pictures.
 const FRAME: Duration = Duration::from_millis(200);
 /// From the start to the first kill.
@@ -73,12 +64,6 @@ const CALM: Duration = Duration::from_secs(30);
 /// The states of runs that go on by themselves.
 const UNDER_WAY: &str = "/v1/runs?state=queued,running,retrying,unknown&limit=1";
 
-const FLOWS: [(&str, &str); 3] = [
-    ("welcome.yaml", include_str!("demo/flows/welcome.yaml")),
-    ("collect.yaml", include_str!("demo/flows/collect.yaml")),
-    ("ship.yaml", include_str!("demo/flows/ship.yaml")),
-];
-
 /// Shows it.
 pub(crate) async fn run(plan: Plan) -> anyhow::Result<Outcome> {
     let directory = Directory::new(plan.keep.as_deref())?;
@@ -89,11 +74,17 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<Outcome> {
         chance: Arc::clone(&chance),
         shop: Arc::clone(&shop),
     };
-    furnish(&directory.path, shop.open().await?, mailbox.open().await?)?;
+    let address = shop.open().await?;
+    furnish(&directory.path, address, mailbox.open().await?)?;
     let node = Node::start(&directory.path).await?;
+    let token = std::fs::read_to_string(directory.token()).context("the server has no token")?;
+    let entrance = Entrance::open(node.address, token.trim()).await?;
+    let page = entrance.link(address);
+    shop.let_in(entrance);
     let mut demo = Demo {
+        page,
         url: crate::client::base_url(node.address),
-        session: session(&directory.path, node.address).await?,
+        session: session(&directory, node.address).await?,
         sender: Sender::new(&world, &chance, node.address),
         node,
         world,
@@ -103,8 +94,11 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<Outcome> {
         started: Instant::now(),
         parked: 0,
     };
+    if !demo.screen.is_terminal() {
+        say!("semel: the page is at {}", demo.page);
+    }
     if plan.open {
-        open_in_browser(&demo.url);
+        open_in_browser(&demo.page);
     }
     demo.storm(&plan).await?;
     let verdict = demo.calm().await;
@@ -116,6 +110,8 @@ pub(crate) async fn run(plan: Plan) -> anyhow::Result<Outcome> {
 /// Everything that takes part.
 struct Demo {
     url: String,
+    /// The page, with whoever opens it logged in.
+    page: String,
     session: Session,
     node: Node,
     world: Arc<World>,
@@ -211,7 +207,7 @@ impl Demo {
     fn draw(&mut self, doing: &str) {
         self.screen.draw(Shown {
             world: &self.world,
-            url: &self.url,
+            page: &self.page,
             passed: self.started.elapsed(),
             parked: self.parked,
             doing,
@@ -222,6 +218,7 @@ impl Demo {
         Outcome {
             verdict,
             url: self.url.clone(),
+            page: self.page.clone(),
             seconds: self.started.elapsed().as_secs(),
             traffic: self.world.traffic(),
             contacts: self.world.tally(Effect::Contact),
@@ -243,85 +240,8 @@ struct Runs {
     runs: Vec<Box<RawValue>>,
 }
 
-impl Outcome {
-    /// Tells it to whoever watched.
-    pub(crate) fn tell(&self) {
-        let paint = Paint::stderr();
-        let Traffic {
-            events,
-            deliveries,
-            blocked,
-            kills,
-            answers_lost,
-            ..
-        } = self.traffic;
-        let (tone, words) = match self.verdict {
-            "once" => (Tone::Good, "Every effect was seen once."),
-            "twice" => (
-                Tone::Bad,
-                "Something was seen twice. That is a defect of Semel: please report it.",
-            ),
-            _ => (
-                Tone::Doubt,
-                "Not everything came to its end in time; nothing was seen twice.",
-            ),
-        };
-        say!("\n{}", paint.on(tone, words));
-        say!(
-            "{events} events came in {deliveries} deliveries; {blocked} duplicates were turned away. The server was killed {kills} times, and {answers_lost} answers were lost."
-        );
-        if self.waiting_for_a_person > 0 {
-            say!(
-                "{} wait for a person: nobody can know whether those mails arrived, or somebody must agree first.",
-                self.waiting_for_a_person
-            );
-        }
-    }
-}
-
-/// The demo's directory; gone with it unless it is to be kept.
-#[derive(Debug)]
-struct Directory {
-    path: PathBuf,
-    kept: bool,
-}
-
-impl Directory {
-    fn new(keep: Option<&Path>) -> anyhow::Result<Directory> {
-        let kept = keep.is_some();
-        let own = || std::env::temp_dir().join(format!("semel-demo-{}", std::process::id()));
-        let path = keep.map_or_else(own, Path::to_owned);
-        files::make_private_dir(&path)?;
-        let path = path.canonicalize()?;
-        Ok(Directory { path, kept })
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        if !self.kept {
-            let _ = std::fs::remove_dir_all(&self.path);
-        }
-    }
-}
-
-/// Writes the flows and the settings of the demo's server.
-fn furnish(directory: &Path, shop: SocketAddr, mailbox: SocketAddr) -> anyhow::Result<()> {
-    let flows = directory.join("flows");
-    std::fs::create_dir_all(&flows).context("cannot make the folder of flows")?;
-    for (name, text) in FLOWS {
-        let text = text.replace("SHOP/", &format!("http://{shop}/"));
-        std::fs::write(flows.join(name), text).context("cannot write a flow")?;
-    }
-    let settings = format!(
-        "# The settings of `semel demo`.\n[outgoing]\nallow = [\"127.0.0.1/32\"]\n\n[smtp.default]\nhost = \"127.0.0.1\"\nport = {}\ntls = \"none\"\nfrom = \"The shop <shop@example.com>\"\n\n[groups]\nshop = [\"demo\"]\n",
-        mailbox.port()
-    );
-    std::fs::write(directory.join("semel.toml"), settings).context("cannot write the settings")
-}
-
-async fn session(directory: &Path, address: SocketAddr) -> anyhow::Result<Session> {
-    let token = directory.join("data").join("token");
+async fn session(directory: &Directory, address: SocketAddr) -> anyhow::Result<Session> {
+    let token = directory.token();
     let config = Config::load(vec![
         (Name::Server, "--server", crate::client::base_url(address)),
         (Name::Token, "--token-file", token.display().to_string()),

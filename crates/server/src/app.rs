@@ -16,7 +16,9 @@ use crate::auth::Registry;
 use crate::budget::Budget;
 use crate::hooks::door::Doors;
 use crate::metrics::Metrics;
+use crate::people::Logins;
 use crate::shadow::Shadowing;
+use crate::tls::Tls;
 use crate::vault::Vault;
 
 /// How a server behaves. The default suits one machine.
@@ -48,6 +50,8 @@ pub struct Settings {
     pub groups: BTreeMap<String, Vec<String>>,
     /// Where the world reaches this server; links begin with it.
     pub public_url: String,
+    /// Connections are encrypted with this, if it is there.
+    pub tls: Option<Arc<Tls>>,
 }
 
 impl Default for Settings {
@@ -65,6 +69,7 @@ impl Default for Settings {
             data: None,
             groups: BTreeMap::new(),
             public_url: "http://127.0.0.1:7351".to_owned(),
+            tls: None,
         }
     }
 }
@@ -81,6 +86,7 @@ pub struct App {
     pub(crate) doors: Doors,
     pub(crate) vault: Arc<Vault>,
     pub(crate) registry: Registry,
+    pub(crate) logins: Logins,
     pub(crate) metrics: Metrics,
     pub(crate) bodies: Budget,
     /// Held while it is decided what is live, so that two deploys cannot take one path.
@@ -121,6 +127,7 @@ impl App {
             doors: Doors::new(Arc::clone(&vault)),
             vault,
             registry,
+            logins: Logins::default(),
             metrics: Metrics::new(),
             bodies: Budget::new(BODIES),
             deploying: Mutex::new(()),

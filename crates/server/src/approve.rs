@@ -8,7 +8,6 @@
 
 mod find;
 mod form;
-mod html;
 mod page;
 mod tree;
 
@@ -28,8 +27,6 @@ use crate::problem::Problem;
 
 use find::{Found, find};
 use page::{Banner, failed, not_asked, nowhere, request_page};
-
-pub use html::is_treacherous;
 
 /// `GET /approve/{token}`
 pub(crate) async fn show(State(app): State<Arc<App>>, uri: Uri) -> Response {

@@ -39,7 +39,7 @@ impl Asked {
                 remember: settings.remember,
             },
             content: Content {
-                by: Some((*caller.0).into()),
+                by: Some((*caller.name).into()),
                 ..Content::default()
             },
         }

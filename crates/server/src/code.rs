@@ -110,6 +110,13 @@ codes! {
     Internal = "internal", INTERNAL_SERVER_ERROR, "A defect in Semel";
     CallbackAnswered = "callback_answered", CONFLICT, "Another callback came first";
     CallbackExpired = "callback_expired", GONE, "Nobody waits for this callback any more";
+    Forbidden = "forbidden", FORBIDDEN, "The caller may not do this";
+    CrossSite = "cross_site", FORBIDDEN, "No page of this server sent this";
+    LoginRefused = "login_refused", UNAUTHORIZED, "The name or the password is wrong";
+    TooManyAttempts = "too_many_attempts", TOO_MANY_REQUESTS, "There were too many wrong tries";
+    PersonMissing = "person_missing", NOT_FOUND, "There is no such person";
+    PersonThere = "person_there", CONFLICT, "Somebody is there already";
+    LinkOver = "link_over", GONE, "The link leads nowhere any more";
 }
 
 impl Code {

@@ -12,8 +12,10 @@ use axum::response::{IntoResponse as _, Response};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 
 use crate::app::Settings;
 use crate::code::Code;
@@ -39,6 +41,10 @@ pub(crate) async fn accept(
 ) {
     let places = Arc::new(Semaphore::new(settings.max_connections));
     let http = protocol(settings);
+    let tls = settings.tls.as_ref().map(|tls| Handshake {
+        acceptor: tls.acceptor(),
+        patience: settings.head_timeout,
+    });
     loop {
         let place = tokio::select! {
             place = Arc::clone(&places).acquire_owned() => place,
@@ -51,11 +57,13 @@ pub(crate) async fn accept(
         match (place, accepted) {
             (Ok(place), Ok((stream, peer))) => {
                 let connection = Connection {
-                    stream,
                     peer,
                     place,
+                    http: http.clone(),
+                    front: front.clone(),
+                    stop: stop.clone(),
                 };
-                tokio::spawn(connection.serve(http.clone(), front.clone(), stop.clone()));
+                tokio::spawn(connection.begin(stream, tls.clone()));
             }
             (_, Err(error)) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -85,22 +93,49 @@ fn protocol(settings: &Settings) -> http1::Builder {
     http
 }
 
+/// How a connection is encrypted before anything is said on it.
+#[derive(Clone)]
+struct Handshake {
+    acceptor: TlsAcceptor,
+    patience: Duration,
+}
+
 struct Connection {
-    stream: TcpStream,
     peer: SocketAddr,
     /// Given back when the connection ends.
     place: OwnedSemaphorePermit,
+    http: http1::Builder,
+    front: Front,
+    stop: watch::Receiver<bool>,
 }
 
 impl Connection {
-    async fn serve(self, http: http1::Builder, front: Front, mut stop: watch::Receiver<bool>) {
-        let Connection {
-            stream,
-            peer,
-            place,
-        } = self;
+    async fn begin(self, stream: TcpStream, tls: Option<Handshake>) {
         // Answers are small and must not wait to be filled up.
         let _ = stream.set_nodelay(true);
+        let Some(Handshake { acceptor, patience }) = tls else {
+            return self.serve(stream).await;
+        };
+        match tokio::time::timeout(patience, acceptor.accept(stream)).await {
+            Ok(Ok(stream)) => self.serve(stream).await,
+            Ok(Err(error)) => {
+                tracing::debug!(%error, peer = %self.peer, "a connection could not be encrypted");
+            }
+            Err(_) => tracing::debug!(peer = %self.peer, "a connection was not encrypted in time"),
+        }
+    }
+
+    async fn serve<S>(self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let Connection {
+            peer,
+            place,
+            http,
+            front,
+            mut stop,
+        } = self;
         let (stream, head) = Watched::new(Patient::new(stream, WRITE_PATIENCE));
         let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
             let framing = head.framing(&request);

@@ -13,7 +13,8 @@ use semel_store::{
 };
 
 use crate::app::App;
-use crate::auth::Caller;
+use crate::audit::Told;
+use crate::auth::{Caller, Via};
 use crate::body;
 use crate::code::Code;
 use crate::guard::missing;
@@ -72,7 +73,10 @@ pub(crate) async fn decide(
     };
     let answered = saying.say(&app).await?;
     match (answered.verdict, &answered.record) {
-        (Verdict::Decided { .. }, Some(record)) => Ok(show_written(&app.store, record).await),
+        (Verdict::Decided { .. }, Some(record)) => {
+            let shown = show_written(&app.store, record).await;
+            Ok(Told::how(decision.name()).with(shown))
+        }
         (Verdict::NotOpen, _) => Err(not_open(&app.store, attempt, &answered)),
         (Verdict::Missing, _) => Err(missing(&effect)),
         (verdict, _) => Err(refusal::unexpected(verdict)),
@@ -193,11 +197,11 @@ async fn tell_refused(app: &App, effect: &EffectId, resume: &Note, told: Option<
     }
 }
 
-/// The person, if named, and always the token that was used.
+/// The person, if named, and always the token that was used. Whoever is logged in is who they are.
 pub(crate) fn who(caller: &Caller, by: Option<&str>) -> Box<str> {
     match by {
-        Some(by) => format!("{by} (token {})", caller.0).into(),
-        None => (*caller.0).into(),
+        Some(by) if caller.via != Via::Person => format!("{by} (token {})", caller.name).into(),
+        _ => (*caller.name).into(),
     }
 }
 

@@ -9,6 +9,7 @@ use semel_flow::Flow;
 use semel_flow::model::{Missed, OverlapPolicy, Schedule, Timing, Trigger};
 
 use crate::app::App;
+use crate::audit::Told;
 use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
@@ -133,7 +134,7 @@ pub(crate) async fn deploy(
         .field("shadow")
         .fix("leave one of both out"));
     }
-    let deployed = deploy::deploy(&app, &source, options, &caller.0).await;
+    let deployed = deploy::deploy(&app, &source, options, &caller.name).await;
     let deployed = deployed.map_err(|error| refused(error, &source))?;
     let mut out = Object::new();
     out.text("status", deployed.status.name())
@@ -141,7 +142,8 @@ pub(crate) async fn deploy(
         .text("release", &release_text(deployed.release));
     examine::write_diagnostics(&mut out, &source, &deployed.diagnostics);
     out.texts("missing_secrets", deployed.missing_secrets);
-    Ok(out.respond(StatusCode::OK))
+    let told = Told::of(&deployed.flow).noted(deployed.status.name());
+    Ok(told.with(out.respond(StatusCode::OK)))
 }
 
 fn refused(error: DeployError, source: &str) -> Problem {
@@ -188,7 +190,7 @@ pub(crate) async fn retire(
     if !deploy::retire(&app, &flow).await? {
         return Err(flow_missing(&flow));
     }
-    tracing::info!(flow, by = %caller.0, "retired");
+    tracing::info!(flow, by = %caller.name, "retired");
     let mut out = Object::new();
     out.text("status", "retired").text("flow", &flow);
     Ok(out.respond(StatusCode::OK))

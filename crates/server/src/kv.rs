@@ -102,7 +102,7 @@ pub(crate) async fn get(
 /// `PUT /v1/kv/{key}`
 pub(crate) async fn put(
     State(app): State<Arc<App>>,
-    Caller(by): Caller,
+    Caller { name: by, .. }: Caller,
     Named(key): Named,
     request: Request,
 ) -> Result<Response, Problem> {
@@ -134,7 +134,7 @@ pub(crate) async fn put(
 /// `DELETE /v1/kv/{key}`
 pub(crate) async fn remove(
     State(app): State<Arc<App>>,
-    Caller(by): Caller,
+    Caller { name: by, .. }: Caller,
     Named(key): Named,
     request: Request,
 ) -> Result<Response, Problem> {

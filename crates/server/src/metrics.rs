@@ -1,5 +1,6 @@
 //! What is counted, for Prometheus. Handles of the hot path are resolved once.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -57,6 +58,12 @@ struct Durations {
     route: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ModelTokens {
+    model: String,
+    direction: &'static str,
+}
+
 /// Everything that is counted.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -72,6 +79,7 @@ pub(crate) struct Metrics {
     durations: Family<Durations, Histogram>,
     queue_depth: Gauge,
     clock_drift: Gauge<f64, std::sync::atomic::AtomicU64>,
+    ai_tokens: Family<ModelTokens, Counter>,
 }
 
 impl Metrics {
@@ -89,6 +97,7 @@ impl Metrics {
             durations: Family::new_with_constructor(|| Histogram::new(BOUNDS)),
             queue_depth: Gauge::default(),
             clock_drift: Gauge::default(),
+            ai_tokens: Family::default(),
         };
         metrics.register();
         metrics
@@ -134,6 +143,11 @@ impl Metrics {
             "clock_drift_seconds",
             "How far the wall clock is ahead of the ledger's",
             self.clock_drift.clone(),
+        );
+        it.register(
+            "ai_tokens",
+            "Tokens that models read (input) and said (output) for this node",
+            self.ai_tokens.clone(),
         );
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         it.register("build", "Which semel this is", build);
@@ -191,6 +205,16 @@ impl Metrics {
         }
     }
 
+    /// The engine has the sum; it only grows, so that whoever asks at the same time sets it no further.
+    fn spent(&self, model: &str, direction: &'static str, sum: u64) {
+        let label = ModelTokens {
+            model: model.to_owned(),
+            direction,
+        };
+        let counter = self.ai_tokens.get_or_create(&label);
+        counter.inner().fetch_max(sum, Ordering::Relaxed);
+    }
+
     /// Everything as text.
     pub(crate) fn scrape(&self, store: &Store, engine: &Engine) -> String {
         let held = i64::try_from(engine.held()).unwrap_or(i64::MAX);
@@ -199,6 +223,10 @@ impl Metrics {
         self.queue_depth.set(depth);
         let drift = i32::try_from(store.clock().wall_drift()).unwrap_or(i32::MAX);
         self.clock_drift.set(f64::from(drift) / 1000.0);
+        for (model, tokens) in engine.spent() {
+            self.spent(&model, "input", tokens.input);
+            self.spent(&model, "output", tokens.output);
+        }
         let mut text = String::new();
         // Writing to a string cannot fail.
         let written = encode(&mut text, &self.registry);

@@ -89,7 +89,7 @@ impl IntoResponse for Problem {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         let scheme = match self.code {
-            Code::Unauthorized => Some("Bearer realm=\"semel\""),
+            Code::Unauthorized | Code::LoginRefused => Some("Bearer realm=\"semel\""),
             Code::SignatureRefused | Code::SignatureStale => Some("Signature realm=\"semel\""),
             _ => None,
         };

@@ -75,7 +75,12 @@ impl Query {
 
     /// Where the page before ended, as its `next` said.
     pub(crate) fn after(&self) -> Result<Option<i64>, Problem> {
-        let Some(value) = self.one("after")? else {
+        self.cursor("after")
+    }
+
+    /// The same under another name.
+    pub(crate) fn cursor(&self, name: &str) -> Result<Option<i64>, Problem> {
+        let Some(value) = self.one(name)? else {
             return Ok(None);
         };
         let position = value
@@ -84,7 +89,7 @@ impl Query {
             .filter(|position| *position > 0);
         let wrong = || {
             invalid(
-                "after",
+                name,
                 "is not a cursor; take it from `next` of the page before",
             )
         };

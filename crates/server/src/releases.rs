@@ -141,7 +141,7 @@ pub(crate) async fn rollback(
     let status = deploy::go_live(&app, &compiled.flow, release.id, abandon).await?;
     if status == DeployStatus::Live {
         let release = release_text(release.id);
-        tracing::info!(flow, release, by = %caller.0, "rolled back");
+        tracing::info!(flow, release, by = %caller.name, "rolled back");
     }
     let mut out = Object::new();
     out.text("status", status.name())

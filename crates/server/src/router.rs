@@ -1,7 +1,9 @@
-//! Which path leads where, and who may go there.
+//! The gate before every path: it finds out who calls, whether they may, counts the answer and times it.
 //!
-//! Every route passes one gate that asks for the token, counts the answer and times it. What is
-//! not in [`ROUTES`] does not exist; under `/v1/` even that is told only to callers with a token.
+//! Which paths there are, and what each needs, is `table`. What is not in [`ROUTES`] does not exist; under `/v1/` even
+//! that is told only to callers who are known.
+
+mod table;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -10,195 +12,51 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::Method;
+use axum::http::header::ALLOW;
+use axum::http::{HeaderValue, Method};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, delete, get, post, put};
+use axum::routing::MethodRouter;
+use semel_store::access::{Scope, Scopes};
+use semel_store::audit::AuditChange;
 use tower::Service as _;
 
 use crate::app::App;
+use crate::audit::{self, Told};
 use crate::auth;
 use crate::code::Code;
 use crate::hooks::receive;
 use crate::metrics::RouteMetrics;
 use crate::problem::Problem;
-use crate::{
-    approve, blobs, callbacks, decide, flows, guard, health, import, inbox, kv, ledger, once,
-    proof, receipts, releases, runs, secrets, settle, shadow, tokens, trigger,
-};
+use table::{HOOKS, methods};
 
-/// Who may pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Everybody.
-    Open,
-    /// Everybody on this machine, others with a token.
-    Local,
-    /// Whoever has a token.
-    Token,
-    /// Nothing is there; under `/v1/` that is told only to whoever has a token.
-    Nowhere,
-}
-
-/// A path and its methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Route {
-    /// The path, with `{names}` for what varies.
-    pub path: &'static str,
-    /// The methods, in lower case.
-    pub methods: &'static [&'static str],
-    /// Who may pass.
-    pub access: Access,
-}
-
-const fn route(access: Access, path: &'static str, methods: &'static [&'static str]) -> Route {
-    Route {
-        path,
-        methods,
-        access,
-    }
-}
-
-/// Where events come in.
-const HOOKS: &str = "/hooks/{*path}";
-/// The parts of a key are the segments.
-const KV: &str = "/v1/kv/{*key}";
-
-/// Every path there is.
-pub const ROUTES: [Route; 50] = [
-    route(Access::Open, HOOKS, &["post"]),
-    route(Access::Token, "/v1/flows", &["get", "post"]),
-    route(Access::Token, "/v1/flows/{flow}", &["get", "delete"]),
-    route(Access::Token, "/v1/flows/{flow}/releases", &["get"]),
-    route(Access::Token, "/v1/flows/{flow}/rollback", &["post"]),
-    route(Access::Token, "/v1/flows/{flow}/shadow", &["get"]),
-    route(Access::Token, "/v1/flows/{flow}/runs", &["post"]),
-    route(Access::Token, "/v1/releases/{release}", &["get"]),
-    route(Access::Token, "/v1/check", &["post"]),
-    route(Access::Token, "/v1/runs", &["get"]),
-    route(Access::Token, "/v1/runs/{run}", &["get"]),
-    route(Access::Token, "/v1/runs/{run}/watch", &["get"]),
-    route(Access::Token, "/v1/runs/{run}/cancel", &["post"]),
-    route(Access::Token, "/v1/runs/{run}/resume", &["post"]),
-    route(Access::Token, "/v1/runs/{run}/plan", &["post"]),
-    route(Access::Token, "/v1/runs/{run}/rerun", &["post"]),
-    route(Access::Token, "/v1/runs/{run}/retry", &["post"]),
-    route(Access::Token, "/v1/proof", &["get"]),
-    route(Access::Token, "/v1/proof/key", &["get"]),
-    route(Access::Token, "/v1/guard/{scope}/{key}", &["post", "put"]),
-    route(
-        Access::Token,
-        "/v1/guard/{scope}/{key}/heartbeat",
-        &["post"],
-    ),
-    route(Access::Token, "/v1/guard/{scope}/{key}/abandon", &["post"]),
-    route(Access::Token, "/v1/once/{scope}/{key}", &["post"]),
-    route(Access::Token, "/v1/ledger", &["get"]),
-    route(Access::Token, "/v1/ledger/import", &["post"]),
-    route(Access::Token, "/v1/ledger/{scope}/{key}", &["get"]),
-    route(Access::Token, "/v1/ledger/{scope}/{key}/decide", &["post"]),
-    route(Access::Token, "/v1/inbox", &["get"]),
-    route(Access::Token, "/v1/inbox/decide", &["post"]),
-    route(Access::Token, "/v1/inbox/{id}", &["get"]),
-    route(Access::Token, "/v1/inbox/{id}/decide", &["post"]),
-    route(Access::Token, "/v1/inbox/{id}/link", &["post"]),
-    route(Access::Open, "/approve/{token}", &["get", "post"]),
-    route(Access::Token, "/v1/receipts", &["get"]),
-    route(Access::Token, "/v1/receipts/tally", &["get"]),
-    route(Access::Token, "/v1/blobs", &["put"]),
-    route(Access::Token, "/v1/blobs/{hash}", &["get"]),
-    route(Access::Token, "/v1/tokens", &["get", "post"]),
-    route(Access::Token, "/v1/tokens/{id}", &["delete"]),
-    route(Access::Token, "/v1/secrets", &["get"]),
-    route(Access::Token, "/v1/secrets/rotate", &["post"]),
-    route(Access::Token, "/v1/secrets/{name}", &["put", "delete"]),
-    route(Access::Token, "/v1/kv", &["get"]),
-    route(Access::Token, KV, &["get", "put", "delete"]),
-    route(Access::Local, "/metrics", &["get"]),
-    route(Access::Open, "/healthz", &["get"]),
-    route(Access::Open, "/readyz", &["get"]),
-    route(Access::Open, "/openapi.json", &["get"]),
-    route(Access::Open, "/errors/{code}", &["get"]),
-    route(Access::Open, "/callbacks/{token}", &["post"]),
-];
-
-fn methods(path: &str) -> MethodRouter<Arc<App>> {
-    match path {
-        HOOKS => post(receive::receive),
-        "/v1/flows" => get(flows::list).post(flows::deploy),
-        "/v1/flows/{flow}" => get(flows::get).delete(flows::retire),
-        "/v1/flows/{flow}/releases" => get(releases::list),
-        "/v1/flows/{flow}/rollback" => post(releases::rollback),
-        "/v1/flows/{flow}/shadow" => get(shadow::report::get),
-        "/v1/flows/{flow}/runs" => post(trigger::trigger),
-        "/v1/releases/{release}" => get(releases::get),
-        "/v1/check" => post(flows::check),
-        "/v1/runs" => get(runs::list),
-        "/v1/runs/{run}" => get(runs::show::get),
-        "/v1/runs/{run}/watch" => get(runs::watch::watch),
-        "/v1/runs/{run}/cancel" => post(runs::tell::cancel),
-        "/v1/runs/{run}/resume" => post(runs::tell::resume),
-        "/v1/runs/{run}/plan" => post(runs::again::plan),
-        "/v1/runs/{run}/rerun" => post(runs::again::rerun),
-        "/v1/runs/{run}/retry" => post(runs::again::retry),
-        "/v1/proof" => get(proof::get),
-        "/v1/proof/key" => get(proof::key),
-        "/v1/guard/{scope}/{key}" => post(guard::claim).put(settle::settle),
-        "/v1/guard/{scope}/{key}/heartbeat" => post(guard::heartbeat),
-        "/v1/guard/{scope}/{key}/abandon" => post(guard::abandon),
-        "/v1/once/{scope}/{key}" => post(once::once),
-        "/v1/ledger" => get(ledger::list),
-        "/v1/ledger/import" => post(import::import),
-        "/v1/ledger/{scope}/{key}" => get(ledger::get),
-        "/v1/ledger/{scope}/{key}/decide" => post(decide::decide),
-        "/v1/inbox" => get(inbox::list::list),
-        "/v1/inbox/decide" => post(inbox::bulk::decide),
-        "/v1/inbox/{id}" => get(inbox::one::get),
-        "/v1/inbox/{id}/decide" => post(inbox::one::decide),
-        "/v1/inbox/{id}/link" => post(inbox::link::make),
-        "/approve/{token}" => get(approve::show).post(approve::decide),
-        "/v1/receipts" => get(receipts::list),
-        "/v1/receipts/tally" => get(receipts::tally),
-        "/v1/blobs" => put(blobs::put),
-        "/v1/blobs/{hash}" => get(blobs::get),
-        "/v1/tokens" => get(tokens::list).post(tokens::add),
-        "/v1/tokens/{id}" => delete(tokens::revoke),
-        "/v1/secrets" => get(secrets::list),
-        "/v1/secrets/rotate" => post(secrets::rotate),
-        "/v1/secrets/{name}" => put(secrets::set).delete(secrets::remove),
-        "/v1/kv" => get(kv::list),
-        KV => get(kv::get).put(kv::put).delete(kv::remove),
-        "/healthz" => get(health::alive),
-        "/readyz" => get(health::ready),
-        "/openapi.json" => get(health::openapi),
-        "/errors/{code}" => get(health::page),
-        "/metrics" => get(health::metrics),
-        "/callbacks/{token}" => post(callbacks::receive),
-        _ => MethodRouter::new(),
-    }
-}
+pub use table::{Access, ROUTES, Route};
 
 /// All endpoints, for a connection or for the same process.
 pub fn router(app: Arc<App>) -> Router {
-    let gated =
-        |path: &'static str, access: Access| from_fn_with_state(Gate::of(&app, path, access), pass);
+    let gated = |route: &Route| from_fn_with_state(Gate::of(&app, *route), pass);
     let mut router = Router::new();
-    for Route { path, access, .. } in ROUTES {
-        let methods = methods(path).fallback(method_not_allowed);
-        router = router.route(path, methods.layer(gated(path, access)));
+    for route in ROUTES {
+        router = router.route(route.path, methods(route.path).layer(gated(route)));
     }
     let nowhere = MethodRouter::new().fallback(not_found);
-    let nowhere = nowhere.layer(gated("none", Access::Nowhere));
+    let nowhere = nowhere.layer(gated(&NOWHERE));
     router
         .fallback_service(nowhere.with_state(Arc::clone(&app)))
         .with_state(app)
 }
 
+/// Stands for every path that is not there.
+const NOWHERE: Route = Route {
+    path: "none",
+    methods: &[],
+};
+
 #[derive(Debug)]
 struct Gate {
     app: Arc<App>,
     metrics: RouteMetrics,
-    access: Access,
+    route: Route,
 }
 
 /// The other end of the connection.
@@ -208,7 +66,8 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 async fn pass(State(gate): State<Arc<Gate>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let response = match gate.admit(&mut request).await {
-        Ok(()) => next.run(request).await,
+        Ok(true) => gate.recorded(request, next).await,
+        Ok(false) => gate.method_not_allowed(request.method()),
         Err(problem) => problem.into_response(),
     };
     gate.answered(response, started)
@@ -226,7 +85,7 @@ impl Front {
     pub(crate) fn new(app: &Arc<App>) -> Front {
         Front {
             router: router(Arc::clone(app)),
-            hooks: Gate::of(app, HOOKS, access_of(HOOKS)),
+            hooks: Gate::of(app, hooks()),
         }
     }
 
@@ -239,25 +98,24 @@ impl Front {
         }
         let (gate, started) = (self.hooks, Instant::now());
         let response = match gate.admit(&mut request).await {
-            Ok(()) => receive::receive(State(Arc::clone(&gate.app)), request).await,
+            Ok(_) => receive::receive(State(Arc::clone(&gate.app)), request).await,
             Err(problem) => Err(problem),
         };
         gate.answered(response.into_response(), started)
     }
 }
 
-/// Who may pass to a path of [`ROUTES`].
-fn access_of(path: &str) -> Access {
-    let route = ROUTES.iter().find(|route| route.path == path);
-    route.map_or(Access::Nowhere, |route| route.access)
+fn hooks() -> Route {
+    let route = ROUTES.iter().find(|route| route.path == HOOKS);
+    route.copied().unwrap_or(NOWHERE)
 }
 
 impl Gate {
-    fn of(app: &Arc<App>, path: &'static str, access: Access) -> Arc<Gate> {
+    fn of(app: &Arc<App>, route: Route) -> Arc<Gate> {
         Arc::new(Gate {
             app: Arc::clone(app),
-            metrics: app.metrics.route(path),
-            access,
+            metrics: app.metrics.route(route.path),
+            route,
         })
     }
 
@@ -266,29 +124,69 @@ impl Gate {
         response
     }
 
-    async fn admit(&self, request: &mut Request) -> Result<(), Problem> {
-        let needed = match self.access {
-            Access::Open => false,
-            Access::Token => true,
-            Access::Local => !is_local(request),
-            Access::Nowhere => request.uri().path().starts_with("/v1/"),
+    /// Who may send this request, and whether the path has its method.
+    fn access(&self, request: &Request) -> (Access, bool) {
+        if self.route == NOWHERE {
+            return (Access::Nowhere, true);
+        }
+        match self.route.access(request.method().as_str()) {
+            Some(access) => (access, true),
+            None => (self.route.of_others(), false),
+        }
+    }
+
+    /// Lets a request pass, or says why not. Gives whether the path has its method.
+    async fn admit(&self, request: &mut Request) -> Result<bool, Problem> {
+        let (access, there) = self.access(request);
+        let (known, scopes) = match access {
+            Access::Open => (false, None),
+            Access::Known => (true, None),
+            Access::Needs(scopes) => (true, Some(scopes)),
+            Access::Local if is_local(request) => (false, None),
+            Access::Local => (true, Some(Scopes::of(&[Scope::Read]))),
+            Access::Nowhere => (request.uri().path().starts_with("/v1/"), None),
         };
-        if needed {
-            let caller = auth::identify(&self.app, request.headers()).await?;
+        if known {
+            let caller = auth::identify(&self.app, request.method(), request.headers()).await?;
+            if let Some(scopes) = scopes {
+                caller.needs_one_of(scopes)?;
+            }
             request.extensions_mut().insert(caller);
         }
-        Ok(())
+        Ok(there)
+    }
+
+    /// Carries it out; what changes something is in the audit log before it is, and with what came of it behind.
+    async fn recorded(&self, request: Request, next: Next) -> Response {
+        let (access, _) = self.access(&request);
+        let Some(deed) = audit::deed(&self.route, access, &request) else {
+            return next.run(request).await;
+        };
+        let seq = match self.app.store.write_audit(AuditChange::Add(deed)).await {
+            Ok(seq) => seq,
+            Err(error) => return Problem::from(error).into_response(),
+        };
+        let mut response = next.run(request).await;
+        let told = response.extensions_mut().remove::<Told>();
+        audit::end(&self.app, seq, response.status(), told).await;
+        response
+    }
+
+    fn method_not_allowed(&self, method: &Method) -> Response {
+        let detail = format!("this path has no method {method}");
+        let problem = Problem::new(Code::MethodNotAllowed, detail)
+            .fix("the header `Allow` names those it has");
+        let mut response = problem.into_response();
+        if let Ok(allowed) = HeaderValue::try_from(self.route.allowed()) {
+            response.headers_mut().insert(ALLOW, allowed);
+        }
+        response
     }
 }
 
 fn is_local(request: &Request) -> bool {
     let peer = request.extensions().get::<Peer>();
     peer.is_some_and(|Peer(address)| address.ip().to_canonical().is_loopback())
-}
-
-async fn method_not_allowed(request: Request) -> Problem {
-    let detail = format!("this path has no method {}", request.method());
-    Problem::new(Code::MethodNotAllowed, detail).fix("the header `Allow` names those it has")
 }
 
 /// Tells a path without a key from one that leads nowhere.

@@ -100,7 +100,7 @@ pub(crate) async fn list(
 /// `PUT /v1/secrets/{name}`
 pub(crate) async fn set(
     State(app): State<Arc<App>>,
-    Caller(by): Caller,
+    Caller { name: by, .. }: Caller,
     Segment(name): Segment,
     request: Request,
 ) -> Result<Response, Problem> {

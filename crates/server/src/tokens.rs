@@ -5,17 +5,22 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use semel_store::access::{Scope, Scopes};
 use semel_store::blob::hex;
 use semel_store::store::random_bytes;
 use semel_store::token::TokenChange;
 use semel_store::{Change, Store, StoreError, Token};
 
 use crate::app::App;
+use crate::audit::Told;
+use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
+use crate::fields::Fields;
 use crate::out::Object;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::suggest::nearest;
 use crate::target::Segment;
 
 /// What is kept of a token.
@@ -24,16 +29,29 @@ pub fn hash(clear: &str) -> [u8; 32] {
     *blake3::hash(clear.as_bytes()).as_bytes()
 }
 
-/// Makes a token. Its clear text (`smt_…`) is given this once and kept nowhere.
+/// Makes a token that may do everything.
 ///
 /// # Errors
 /// [`StoreError`] if it could not be written.
 pub async fn issue(store: &Store, name: &str) -> Result<(String, Token), StoreError> {
+    issue_for(store, name, Scopes::ALL).await
+}
+
+/// Makes a token. Its clear text (`smt_…`) is given this once and kept nowhere.
+///
+/// # Errors
+/// [`StoreError`] if it could not be written.
+pub async fn issue_for(
+    store: &Store,
+    name: &str,
+    scopes: Scopes,
+) -> Result<(String, Token), StoreError> {
     let clear = format!("smt_{}", hex(&random_bytes::<32>()));
     let token = Token {
         id: format!("tok_{}", hex(&random_bytes::<8>())),
         name: name.to_owned(),
         hash: hash(&clear),
+        scopes,
         created_at: store.now(),
         revoked_at: None,
     };
@@ -45,6 +63,7 @@ pub async fn issue(store: &Store, name: &str) -> Result<(String, Token), StoreEr
 fn show(out: &mut Object, token: &Token) {
     out.text("id", &token.id)
         .text("name", &token.name)
+        .texts("scopes", token.scopes.iter().map(Scope::name))
         .time("created_at", token.created_at)
         .time_or_null("revoked_at", token.revoked_at);
 }
@@ -64,20 +83,49 @@ pub(crate) async fn list(
 /// `POST /v1/tokens`
 pub(crate) async fn add(
     State(app): State<Arc<App>>,
+    caller: Caller,
     request: Request,
 ) -> Result<Response, Problem> {
     Query::parse(request.uri().query(), &[])?;
     let document = body::required(&app, request).await?;
     let fields = document.fields()?;
-    fields.only(&["name"])?;
+    fields.only(&["name", "scopes"])?;
     let name = fields.name("name")?;
     let name = fields.need("name", name)?;
-    let (clear, token) = issue(&app.store, &name).await?;
+    let scopes = scopes(&fields)?.unwrap_or(caller.scopes);
+    caller.gives(scopes)?;
+    let (clear, token) = issue_for(&app.store, &name, scopes).await?;
     read_again(&app).await;
     let mut out = Object::new();
     show(&mut out, &token);
     out.text("token", &clear);
-    Ok(out.respond(StatusCode::CREATED))
+    let told = Told::of(&format!("{} {name}", token.id)).noted(&scopes.text());
+    Ok(told.with(out.respond(StatusCode::CREATED)))
+}
+
+/// The scopes that are asked for.
+fn scopes(fields: &Fields<'_>) -> Result<Option<Scopes>, Problem> {
+    let Some(names) = fields.texts("scopes")? else {
+        return Ok(None);
+    };
+    let all: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
+    let read = |name: &String| {
+        let wrong = || {
+            let why = format!("has {name:?}, which is none of {}", all.join(", "));
+            let problem = fields.invalid("scopes", &why);
+            match nearest(name, &all) {
+                Some(meant) => problem.fix(&format!("did you mean {meant}?")),
+                None => problem,
+            }
+        };
+        Scope::named(name).ok_or_else(wrong)
+    };
+    let scopes: Vec<Scope> = names.iter().map(read).collect::<Result<_, _>>()?;
+    if scopes.is_empty() {
+        let why = "is empty: such a token could do nothing; leave it out for all that you may do";
+        return Err(fields.invalid("scopes", why));
+    }
+    Ok(Some(Scopes::of(&scopes)))
 }
 
 /// `DELETE /v1/tokens/{id}`

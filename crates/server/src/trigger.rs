@@ -80,7 +80,7 @@ async fn start(
         raw: None,
         headers: Headers::new(),
         at: now,
-        from: Some((*caller.0).into()),
+        from: Some((*caller.name).into()),
         key: None,
         own_key: Some(asked.clone()),
         begin: false,

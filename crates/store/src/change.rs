@@ -3,9 +3,11 @@
 use semel_ledger::json::Canonical;
 use semel_ledger::{Claim, Command, EffectId, Entry, Owner, Time, Verdict};
 
+use crate::audit::AuditChange;
 use crate::kv::{KvChange, KvDone};
 use crate::listen::Listen;
 use crate::node::{Membership, NodeChange, NodeState};
+use crate::person::PersonChange;
 use crate::receipt::{Receipt, ReceiptId};
 use crate::record::Record;
 use crate::run::{Advance, CursorChange, ReleaseChange, RunId, Start, Started};
@@ -86,6 +88,10 @@ pub enum Change {
         /// How many at most.
         limit: u32,
     },
+    /// People, their sessions and invitations.
+    Person(Box<PersonChange>),
+    /// Who did what.
+    Audit(Box<AuditChange>),
 }
 
 impl From<EffectChange> for Change {
@@ -185,6 +191,10 @@ pub enum Answer {
     Kv(Box<KvDone>),
     /// It is written.
     Written,
+    /// To [`Change::Person`]: whether anything changed.
+    Person(bool),
+    /// To [`Change::Audit`]: the place of a new entry, or how many changed.
+    Audited(i64),
 }
 
 /// What became of one step of one effect.

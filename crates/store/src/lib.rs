@@ -9,6 +9,8 @@
 //! transaction that writes it; a lost race is an answer and never an error; one caller's failed
 //! precondition never fails its neighbours.
 
+pub mod access;
+pub mod audit;
 pub mod blob;
 pub mod change;
 pub mod clock;
@@ -22,6 +24,7 @@ pub mod lock;
 pub mod memory;
 pub mod node;
 pub mod open;
+pub mod person;
 pub mod planted;
 pub mod postgres;
 pub mod query;

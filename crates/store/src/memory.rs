@@ -11,6 +11,7 @@
 mod kv;
 mod lanes;
 mod listeners;
+mod people;
 mod reads;
 mod releases;
 mod run_reads;
@@ -32,6 +33,7 @@ use crate::record::{Advanced, Record, Turn, Write, advance};
 use crate::store::Context;
 use crate::token::{Token, TokenChange};
 
+use people::{Audit, People};
 use releases::Releases;
 use runs::Runs;
 use secrets::Secrets;
@@ -62,6 +64,8 @@ struct World {
     cursors: HashMap<Box<str>, Box<str>>,
     /// By the text of its key.
     kv: BTreeMap<Box<str>, KvEntry>,
+    people: People,
+    audit: Audit,
     closed: bool,
 }
 
@@ -143,6 +147,8 @@ impl World {
             Change::Tell { place, note } => Answer::Told(self.runs.tell(place, &note, now)),
             Change::Kv(change) => Answer::Kv(Box::new(self.operate(*change, now))),
             Change::SweepKv { limit } => Answer::Counted(self.sweep_kv(limit, now)),
+            Change::Person(change) => Answer::Person(self.people.change(*change, now)),
+            Change::Audit(change) => Answer::Audited(self.audit.change(*change, now)),
         }
     }
 

@@ -21,6 +21,7 @@
 mod advance;
 mod ask;
 mod attempt;
+mod audit;
 mod columns;
 mod connect;
 mod effects;
@@ -32,6 +33,7 @@ mod loader;
 mod migrate;
 mod nodes;
 mod others;
+mod people;
 mod pipeline;
 mod plan;
 mod reads;

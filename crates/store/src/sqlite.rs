@@ -7,6 +7,7 @@
 //! The invariant: a commit is answered only after SQLite has synced it, and a file system that
 //! fails to sync ends the store.
 
+mod audit;
 mod blobs;
 mod checkpoint;
 mod conditions;
@@ -19,6 +20,7 @@ mod listeners;
 mod mail;
 mod migrate;
 mod nodes;
+mod people;
 mod reads;
 mod receipts;
 mod recent;

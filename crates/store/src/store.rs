@@ -41,6 +41,7 @@ macro_rules! backend {
 mod beside;
 mod engine;
 mod kv;
+mod people;
 mod questions;
 mod random;
 mod receipts;

@@ -2,6 +2,8 @@
 
 use semel_ledger::Time;
 
+use crate::access::Scopes;
+
 /// A token as the store knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
@@ -11,6 +13,8 @@ pub struct Token {
     pub name: String,
     /// BLAKE3 of the clear text.
     pub hash: [u8; 32],
+    /// What whoever has it may do.
+    pub scopes: Scopes,
     /// When it was made.
     pub created_at: Time,
     /// When it was revoked, if it was.

@@ -116,6 +116,7 @@ impl<'a> Decider<'_, 'a> {
                 evidence,
                 lost: true,
             } => self.found_out(step, found, &evidence),
+            _ if resolve::is_kv(step) => self.ask_ledger(step),
             // It may have been sent, and the ledger does not know of it yet.
             _ => self.file(step),
         }

@@ -2,6 +2,8 @@
 //!
 //! The time is worked out once, when their turn comes, and written down; from then on only that counts.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use semel_flow::Value;
 use semel_flow::expr::Expr;
@@ -12,11 +14,22 @@ use semel_store::run::RunState;
 use super::{Decider, Look, Move, wait};
 use crate::journal::{Happening, How, Waits, WaitsFor};
 use crate::places;
+use crate::state::Phase;
 
 /// How far ahead a time may lie.
 const MAX_AHEAD: Millis = Millis::days(3660);
 
 impl Decider<'_, '_> {
+    /// What was emitted is out: whoever waits for it is told, whatever became of the run since.
+    pub(super) fn untold(&self) -> Vec<Move> {
+        let steps = self.state.steps.iter();
+        let out = steps.filter(|(_, step)| matches!(step.phase, Phase::Emitted(_)));
+        out.map(|(id, _)| Move::Announce {
+            step: Arc::clone(id),
+        })
+        .collect()
+    }
+
     pub(super) fn begin_wait(&mut self, step: &Step, what: &Wait) -> Look {
         let now = self.scene.now;
         match what {

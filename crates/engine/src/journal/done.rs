@@ -73,6 +73,8 @@ pub enum How {
     TimedOut,
     /// People were asked for leave, and this is what was answered, by whom.
     Answered(Box<str>),
+    /// It depended on what was there, and nothing was changed.
+    Unchanged,
 }
 
 impl How {

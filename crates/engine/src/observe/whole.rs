@@ -1,23 +1,26 @@
 //! Answers that the ledger keeps whole.
 //!
 //! What a model said may be found by other steps and other flows, each with a `result` of its own: so
-//! that is read when the answer is used, not before it is kept.
+//! that is read when the answer is used, not before it is kept. What became of a value is written with it
+//! by the store, which reads no expressions.
 
 use semel_flow::Value;
 use semel_flow::model::Step;
 
 use crate::decide::{Scene, names};
+use crate::kv;
 use crate::read;
 use crate::resolve;
 use crate::state::State;
 
 /// The part of the answer that is the result, if the ledger keeps the answer of this step whole.
 pub(super) fn main_name(step: &Step) -> Option<&'static str> {
-    resolve::main_act(step)?.main_name()
+    let act = resolve::main_act(step)?;
+    act.main_name().or_else(|| kv::main_name(act))
 }
 
 /// What later steps see of an answer as the ledger has it.
-pub(super) fn result(
+pub(crate) fn result(
     scene: &Scene<'_>,
     state: &State,
     step: &Step,

@@ -51,8 +51,10 @@ impl State {
     pub(super) fn is_own(&self, step: &str, how: &How) -> bool {
         let before = self.steps.get(step);
         match how {
-            // What it waited or asked for, somebody else did.
-            How::Reused(_) | How::Arrived | How::TimedOut | How::Answered(_) => false,
+            // What it waited or asked for, somebody else did; or nobody did anything.
+            How::Reused(_) | How::Arrived | How::TimedOut | How::Answered(_) | How::Unchanged => {
+                false
+            }
             // Found after an attempt of ours was lost; what was there before we came is not ours.
             How::LookedUp => before.is_some_and(|step| step.maybe),
             // A called run that somebody else had called.

@@ -115,6 +115,8 @@ impl Active {
         slot: Option<Slot>,
     ) {
         self.acting.insert(Arc::clone(&call.step));
+        let only_reads = matches!(call.task.class, Class::Pure | Class::Read);
+        self.journal.leaves |= purpose == For::Update || !only_reads;
         let errand = Errand {
             call: Arc::new(call),
             purpose,
@@ -138,6 +140,8 @@ impl Active {
     /// An act has ended.
     pub(super) fn came(&mut self, inner: &Arc<Inner>, came: Came) {
         self.acting.remove(&came.errand.call.step);
+        // The row that tells of it is written before anything is sent that builds on it.
+        self.journal.last_row_at = inner.store.now();
         self.took_in(inner, came);
     }
 
@@ -174,6 +178,7 @@ impl Active {
         }
         self.journal.slots.extend(came.slot);
         self.journal.contents.extend(seen.contents);
+        inner.spent.count(&seen.happenings);
         for happening in seen.happenings {
             self.note(happening);
         }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use semel_ledger::Time;
+use semel_ledger::{Millis, Time};
 use semel_store::kv::KvPut;
 use semel_store::node::Membership;
 use semel_store::planted::{self, Bug};
@@ -18,11 +18,14 @@ use super::{Active, More};
 use crate::decide::Rest;
 use crate::engine::Inner;
 use crate::flight::Slot;
-use crate::journal::{self, Happening};
-use semel_flow::model::Order;
+use crate::journal::{self, Happening, How};
+use crate::places;
+use semel_flow::model::{Action, Class, Order};
 
 /// How long to wait before a commit that could not be made is tried again.
 const PAUSE: Duration = Duration::from_millis(200);
+/// How long what was read may wait for a commit to go with: people look at runs, and nobody wants much read twice.
+const KEPT_BACK: Millis = Millis::seconds(2);
 
 /// The run is no longer this node's.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +46,7 @@ pub(crate) enum Gone {
 pub(crate) struct Book {
     pub(crate) member: Membership,
     pub(crate) rows: u32,
+    /// When its last row was written, or an act ended of which the next one tells.
     pub(crate) last_row_at: Time,
     pub(crate) pending: Vec<Happening>,
     pub(crate) contents: Vec<Vec<u8>>,
@@ -52,6 +56,10 @@ pub(crate) struct Book {
     pub(crate) read_mail: Option<i64>,
     /// Slots of acts whose settlement is among the changes; freed when it is durable.
     pub(crate) slots: Vec<Slot>,
+    /// What was read may be in something that is about to be sent.
+    pub(crate) leaves: bool,
+    /// Since when what was read is kept back.
+    kept_back: Option<Time>,
 }
 
 impl Book {
@@ -66,25 +74,67 @@ impl Book {
             puts: Vec::new(),
             read_mail: None,
             slots: Vec::new(),
+            leaves: false,
+            kept_back: None,
         }
-    }
-
-    /// Whether something is known that must be durable before anything else is waited for.
-    pub(crate) fn must_flush(&self) -> bool {
-        !self.changes.is_empty() || self.pending.iter().any(|h| !is_free(h))
     }
 }
 
-/// What deciding alone made true: it would be decided again.
-fn is_free(happening: &Happening) -> bool {
-    match happening {
-        Happening::Skipped { .. } | Happening::Entered { .. } => true,
-        Happening::Done(done) => done.attempt.is_none() && done.input.is_none(),
-        _ => false,
-    }
+/// What must be durable before anything else is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// Nothing: it would be decided again, the same.
+    Never,
+    /// It would be read or drawn again, perhaps another: before anything leaves that it may be in.
+    BeforeItLeaves,
+    /// It says what happened.
+    Now,
 }
 
 impl Active {
+    /// Whether something is known that must be durable before anything else is waited for: before what was begun
+    /// since is polled for the first time, and so before it is sent.
+    pub(super) fn must_flush(&mut self, now: Time) -> bool {
+        let leaves = std::mem::take(&mut self.journal.leaves);
+        if !self.journal.changes.is_empty() {
+            return true;
+        }
+        let most = self.journal.pending.iter().map(|it| self.due(it)).max();
+        match most.unwrap_or(Due::Never) {
+            Due::Never => false,
+            Due::BeforeItLeaves => {
+                let since = *self.journal.kept_back.get_or_insert(now);
+                leaves || now >= since.after(KEPT_BACK)
+            }
+            Due::Now => true,
+        }
+    }
+
+    /// When what was read is written in any case.
+    pub(super) fn flush_at(&self) -> Option<Time> {
+        Some(self.journal.kept_back?.after(KEPT_BACK))
+    }
+
+    /// Reading costs no commit of its own: what was read goes with the next one.
+    fn due(&self, happening: &Happening) -> Due {
+        let done = match happening {
+            Happening::Skipped { .. } | Happening::Entered { .. } => return Due::Never,
+            Happening::Done(done) => done,
+            _ => return Due::Now,
+        };
+        let step = places::find(&self.compiled.flow, &done.step);
+        match step.map(|step| (&step.action, step.class())) {
+            Some((Action::Act(_), Class::Pure | Class::Read)) if done.how == How::Act => {
+                Due::BeforeItLeaves
+            }
+            Some((Action::Set(members), _)) if members.iter().any(|(_, it)| it.is_volatile()) => {
+                Due::BeforeItLeaves
+            }
+            _ if done.attempt.is_none() && done.input.is_none() => Due::Never,
+            _ => Due::Now,
+        }
+    }
+
     /// Writes what is gathered; gives the answers to the changes that went with it.
     pub(super) async fn flush(&mut self, inner: &Inner) -> Result<Vec<Answer>, Gone> {
         self.write(inner, Next::GoOn).await
@@ -120,6 +170,7 @@ impl Active {
             book.last_row_at = inner.store.now();
         }
         book.pending.clear();
+        book.kept_back = None;
         book.slots.clear();
         for answer in &answers {
             if let Answer::Told(runs) = answer {

@@ -15,9 +15,10 @@ use semel_store::{Answer, Change, Record, StoreError};
 use super::Active;
 use super::book::Gone;
 use super::settling::once;
+use crate::decide::gave_up;
 use crate::engine::Inner;
 use crate::journal::{Happening, How};
-use crate::kv::{Asked, What, result, seen};
+use crate::kv::{Asked, What, changed, result, seen};
 use crate::observe::{self, Attempt};
 use crate::places;
 use crate::resolve::Call;
@@ -70,6 +71,11 @@ impl Active {
             self.flush(inner).await?;
         }
         let began = inner.store.now();
+        // With the value, so that what may be there after a crash is on record, to be taken back.
+        if self.begins(call) {
+            let step = Arc::clone(&call.step);
+            self.note(Happening::Begun { step });
+        }
         let by: Option<Box<str>> = Some(self.identity.id.as_ref().into());
         let change = KvChange {
             once: Some(once(effect, inner.settings.remember, by.clone())),
@@ -83,15 +89,16 @@ impl Active {
         };
         match (done.outcome, done.answered) {
             (KvOutcome::Applied(applied), _) => {
-                let names = recorded(Some(&applied.to_json()));
+                let names = observe::recorded(Some(&applied.to_json()));
                 self.kept(inner, call, names, &How::Act, began);
             }
             (KvOutcome::Known, Some(answered)) => self.known(inner, call, answered).await?,
             (KvOutcome::Known, None) => {}
-            (KvOutcome::Impossible(fault), _) => self.note(Happening::GaveUp {
-                step: Arc::clone(&call.step),
-                message: format!("kv: {fault}").into(),
-            }),
+            (KvOutcome::Impossible(fault), _) => {
+                if let Some(step) = places::find(&Arc::clone(&self.compiled).flow, &call.step) {
+                    self.note(gave_up(step, &format!("kv: {fault}")));
+                }
+            }
         }
         Ok(())
     }
@@ -108,7 +115,7 @@ impl Active {
             Some(result) => inner.store.text(result).await?,
             None => None,
         };
-        let names = recorded(text.as_deref());
+        let names = observe::recorded(text.as_deref());
         let undone = record.is_some_and(|record| record.entry.state == EffectState::Undone);
         let happened = matches!(answered.verdict, Verdict::Done | Verdict::First) && !undone;
         if !happened || names.get("changed").is_none() {
@@ -141,6 +148,10 @@ impl Active {
             return;
         };
         let result = result(&call.task.act, &names);
+        let how = match how {
+            How::Act if !changed(&names) => &How::Unchanged,
+            how => how,
+        };
         let outcome = Outcome::Done(Answered { names, result });
         let attempt = Attempt {
             step,
@@ -164,10 +175,4 @@ impl Active {
 fn done_by(record: Option<&Record>) -> Box<str> {
     let by = record.and_then(|record| record.by.clone());
     by.unwrap_or_else(|| "an earlier claim".into())
-}
-
-/// The names of an answer as the ledger keeps them.
-fn recorded(text: Option<&str>) -> Value {
-    let names = text.and_then(|text| Value::read(text.as_bytes()).ok());
-    names.unwrap_or(Value::Null)
 }

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use semel_flow::Value;
 use semel_flow::model::Class;
 use semel_ledger::{
     Claim, Command, Digest, EffectId, Millis, OnUnknown, Outcome, Owner, State as EffectState,
@@ -17,8 +18,8 @@ use super::settling::settle;
 use crate::decide::{BUSY_PAUSE, names};
 use crate::engine::{Inner, fence};
 use crate::journal::Happening;
-use crate::resolve::{self, Call};
-use crate::{observe, places};
+use crate::resolve::{self, Call, is_kv};
+use crate::{kv, observe, places};
 
 /// Why a person is asked about a step of a run that goes back.
 const NOBODY_KNOWS: &str = "nobody knows whether it happened; until then nothing is undone";
@@ -97,9 +98,17 @@ impl Active {
             Some(result) => inner.store.text(result).await?,
             None => None,
         };
+        let kept = observe::recorded(text.as_deref());
+        let compiled = Arc::clone(&self.compiled);
+        let found = places::find(&compiled.flow, &step);
+        if found.is_some_and(|it| is_kv(it) && !kv::changed(&kept)) {
+            return Ok(Happening::NotDone { step });
+        }
         let mut contents = Vec::new();
         let scene = self.scene(inner.store.now());
-        let told = (record, observe::recorded(text.as_deref()));
+        // It happened, whether what came of it can be read or not.
+        let result = found.map(|it| observe::result_of(&scene, &self.state, it, &kept));
+        let told = (record, result.and_then(Result::ok).unwrap_or(Value::Null));
         let happening = observe::reused(&scene, &self.state, step, told, &mut contents);
         self.journal.contents.extend(contents);
         Ok(happening)

@@ -1,7 +1,7 @@
 //! What the world sees of guarded, keyed and harmless steps when things go wrong.
 
 use semel_engine::journal::Note;
-use semel_ledger::{Command, Decision, Digest, EffectId, Key, Scope};
+use semel_ledger::{Command, Decision, Digest, EffectId, Key, Millis, Scope};
 use semel_store::run::RunState;
 use semel_store::{Change, Content, EffectChange};
 
@@ -265,4 +265,27 @@ async fn ensure_finds_creates_and_finds_what_somebody_else_created() {
         let rows: String = loaded.journal.iter().map(|row| row.row.as_ref()).collect();
         assert!(rows.contains(r#""id":"c_1""#), "{rows}");
     }
+}
+
+/// What was read took longer than the destination remembers a key; but nothing was sent to it yet.
+#[tokio::test]
+async fn a_long_question_before_a_keyed_step_is_no_lost_attempt() {
+    let (node, clock) = Node::with_clock().await;
+    let source = "
+name: slow
+on: manual
+key: slow/${{ event.id }}
+steps:
+  - {id: look, http: {get: 'http://w/look'}}
+  - id: pay
+    http: {post: 'http://w/pay', idempotency: {header: Idempotency-Key, window: 1m}}
+";
+    node.deploy(source).await;
+    node.world.will("http://w/look", &[Reply::Held]);
+    let run = node.start("slow", r#"{"id":1}"#).await.expect("first");
+    node.world.hanging.notified().await;
+    clock.advance(Millis::seconds(90));
+    node.world.let_go.notify_one();
+    node.done(run).await;
+    assert_eq!(node.world.saw("http://w/pay"), 1);
 }

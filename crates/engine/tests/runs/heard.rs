@@ -132,6 +132,31 @@ async fn an_emitted_event_is_heard_though_no_flow_receives_it() {
     assert_eq!(node.world.saw("http://w/emitted/0"), 1);
 }
 
+/// A branch beside fails, or somebody cancels, when the event is out and before anybody was told.
+#[tokio::test]
+async fn what_is_out_is_told_although_its_run_fails() {
+    let (node, _) = Node::with_clock().await;
+    node.deploy(EMITTED).await;
+    let source = "
+name: torn
+on: manual
+key: t/${{ event.id }}
+steps:
+  - {id: word, kv: {set: 'word', to: one}}
+  - id: both
+    parallel:
+      told: [{id: told, emit: {event: paid, data: {order: '${{ event.order }}', id: '${{ event.id }}'}}}]
+      torn: [{id: torn, kv: {add: 'word'}}]
+";
+    node.deploy(source).await;
+    let run = waiting(&node, "emitted", &order(1, false)).await;
+    let torn = node.start("torn", &payment(7, 1, 1)).await.expect("first");
+    let torn = node.until(torn, &[RunState::Failed]).await;
+    assert!(torn.run.why.starts_with("torn: kv: "), "{}", torn.run.why);
+    node.done(run).await;
+    assert_eq!(node.world.saw("http://w/emitted/7"), 1);
+}
+
 /// Whoever has the event dies before it told anybody; whoever waits dies, too.
 #[tokio::test]
 async fn an_event_reaches_its_run_although_everybody_is_killed_in_between() {

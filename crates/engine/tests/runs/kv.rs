@@ -20,7 +20,7 @@ pub(crate) async fn value(store: &Store, name: &str) -> String {
     found.map_or("null".to_owned(), |entry| entry.value.as_str().to_owned())
 }
 
-async fn put(store: &Store, name: &str, json: &str) {
+pub(crate) async fn put(store: &Store, name: &str, json: &str) {
     let to = Canonical::read(json.as_bytes()).expect("JSON");
     let to = KvValue::new(to).expect("a short one");
     let change = KvChange {

@@ -73,13 +73,21 @@ async fn what_the_store_has_and_the_row_has_not_is_taken_up() {
 
 /// Lets so many commits pass and no more: the next is not written, or it is and nobody hears of it.
 #[derive(Debug)]
-struct Wall {
-    left: AtomicU32,
+pub(crate) struct Wall {
+    pub(crate) left: AtomicU32,
     behind: bool,
-    reached: Notify,
+    pub(crate) reached: Notify,
 }
 
 impl Wall {
+    pub(crate) fn new(behind: bool) -> Arc<Wall> {
+        Arc::new(Wall {
+            left: AtomicU32::new(u32::MAX),
+            behind,
+            reached: Notify::new(),
+        })
+    }
+
     async fn stand(&self) {
         let order = Ordering::SeqCst;
         let passes = self
@@ -113,11 +121,7 @@ impl Gate for Wall {
 async fn dies_at(number: u32, behind: bool) -> bool {
     let root = Store::open(&Location::Memory, Options::default()).await;
     let root = root.expect("a store");
-    let wall = Arc::new(Wall {
-        left: AtomicU32::new(u32::MAX),
-        behind,
-        reached: Notify::new(),
-    });
+    let wall = Wall::new(behind);
     let walled = root.beside(Some(Arc::clone(&wall) as Arc<dyn Gate>));
     let walled = Arc::new(walled.expect("in memory"));
     let node = Node::on(walled, Arc::default(), None).await;

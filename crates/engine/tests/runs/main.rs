@@ -9,6 +9,7 @@ mod heard;
 mod killed;
 mod kv;
 mod kv_killed;
+mod kv_undo;
 mod models;
 mod undo;
 mod undo_killed;

@@ -53,7 +53,7 @@ fn what_the_file_says_about_the_unknown_is_what_is_told() {
     for (more, part) in [
         ("", "a person decides"),
         ("    on_unknown: retry\n", "it may happen twice"),
-        ("    on_unknown: skip\n", "it is taken as done"),
+        ("    on_unknown: skip\n", "is taken as done"),
         (
             "    retry: {max: 1}\n",
             "is tried once; then the run fails.",

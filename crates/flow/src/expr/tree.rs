@@ -25,6 +25,17 @@ impl Tree {
         self.fill(&|template| template.render_stable(names))
     }
 
+    /// Whether an expression in it has another value at another moment.
+    #[must_use]
+    pub fn is_volatile(&self) -> bool {
+        match self {
+            Tree::Text(template) => template.exprs().any(|expr| expr.volatile),
+            Tree::List(items) => items.iter().any(Tree::is_volatile),
+            Tree::Map(members) => members.iter().any(|(_, it)| it.is_volatile()),
+            Tree::Null | Tree::Bool(_) | Tree::Number(_) => false,
+        }
+    }
+
     fn fill(
         &self,
         render: &dyn Fn(&Template) -> Result<Value, EvalError>,

@@ -11,12 +11,13 @@ pub static SSH: Object = Object {
         ("stdin", "command"),
         ("expect", "command"),
         ("detach", "command"),
+        ("scope", "status"),
     ],
     within: Some(&STEP),
     ..object("`ssh`", &SSH_FIELDS)
 };
 
-static SSH_FIELDS: [Field; 11] = [
+static SSH_FIELDS: [Field; 12] = [
     required("host", Is::Template, "The machine, by name or address."),
     field("port", Is::Template, "Its port. Left out, 22."),
     required("user", Is::Template, "Who to be there."),
@@ -48,5 +49,10 @@ static SSH_FIELDS: [Field; 11] = [
         "status",
         Is::Template,
         "Ask how the work under this key is doing. Class `read`.",
+    ),
+    field(
+        "scope",
+        Is::Template,
+        "With `status`: the scope under which the work was started. In a `lookup` left out: the step's own.",
     ),
 ];

@@ -270,7 +270,7 @@ pub static MADE: Object = Object {
 
 /// How to take an effect back.
 pub static UNDO: Object = Object {
-    exactly_one: &["http", "sql", "email", "notify", "exec", "ssh"],
+    exactly_one: &["http", "sql", "email", "notify", "exec", "ssh", "kv"],
     within: Some(&STEP),
     ..object(
         "`undo`",
@@ -281,6 +281,7 @@ pub static UNDO: Object = Object {
             field("notify", Is::Object(&NOTIFY), "The message."),
             field("exec", Is::Object(&EXEC), "The program."),
             field("ssh", Is::Object(&SSH), "The command."),
+            field("kv", Is::Object(&KV), "The value."),
         ],
     )
 };

@@ -88,7 +88,7 @@ impl Kind {
             Kind::Email => &["message_id", "accepted", "reply", "code", "refused"],
             Kind::Exec => &["status", "signal", "stdout", "stderr", "cut"],
             Kind::Ssh => &[
-                "status", "signal", "stdout", "stderr", "cut", "state", "key",
+                "status", "signal", "stdout", "stderr", "cut", "state", "key", "scope",
             ],
             Kind::Kv => &["value", "before", "changed"],
             Kind::Ai => &["text", "json", "usage", "cost", "currency", "model", "stop"],

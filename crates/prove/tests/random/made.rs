@@ -50,7 +50,7 @@ impl Maker {
         self.steps += 1;
         let id = format!("s{}", self.steps);
         self.line(depth, &format!("- id: {id}"));
-        let sides = if nests { 12 } else { 8 };
+        let sides = if nests { 16 } else { 12 };
         match self.dice.roll(sides) {
             0 => self.line(depth + 1, "http: {get: 'https://a.example/x'}"),
             1 => self.line(
@@ -64,13 +64,96 @@ impl Maker {
             3 => self.keyed(depth, &id),
             4 => self.looked_up(depth, &id),
             5 => self.ensured(depth, &id),
-            6 => self.line(depth + 1, &format!("kv: {{add: 'count/{id}', by: 1}}")),
+            6 => self.value(depth, &id),
             7 => self.taken_back(depth, &id),
-            8 => self.each(depth),
-            9 => self.side_by_side(depth),
-            10 => self.locked(depth),
+            8 => self.sql(depth, &id),
+            9 => self.message(depth, &id),
+            10 => self.program(depth, &id),
+            11 => self.rest(depth),
+            12 => self.each(depth),
+            13 => self.side_by_side(depth),
+            14 => self.locked(depth),
             _ => self.chosen(depth),
         }
+    }
+
+    /// A value in our own store, sometimes with what takes it back.
+    fn value(&mut self, depth: usize, id: &str) {
+        let (does, undoes) = match self.dice.roll(4) {
+            0 => (
+                format!("add: 'count/{id}', by: 1"),
+                format!("add: 'count/{id}', by: -1"),
+            ),
+            1 => (
+                format!("set_if_absent: 'first/{id}', to: '${{{{ event.id }}}}'"),
+                format!("delete: 'first/{id}'"),
+            ),
+            2 => (
+                format!("swap: 'state/{id}', from: null, to: open"),
+                format!("swap: 'state/{id}', from: open, to: null"),
+            ),
+            _ => (
+                format!("set: 'last/{id}', to: '${{{{ event.id }}}}'"),
+                format!("delete: 'last/{id}'"),
+            ),
+        };
+        self.line(depth + 1, &format!("kv: {{{does}}}"));
+        if self.dice.roll(2) == 0 {
+            self.line(depth + 1, &format!("undo: {{kv: {{{undoes}}}}}"));
+        }
+    }
+
+    fn sql(&mut self, depth: usize, id: &str) {
+        let sql = match self.dice.roll(4) {
+            0 => "query: 'SELECT 1'".to_owned(),
+            1 => format!("run: 'UPDATE {id} SET n = n + 1'"),
+            2 => format!("run: 'UPDATE {id} SET n = n + 1', receipt: true"),
+            _ => {
+                format!("upsert: {{into: {id}, on: {{id: '${{{{ event.id }}}}'}}, set: {{n: 1}}}}")
+            }
+        };
+        self.line(depth + 1, &format!("sql: {{on: shop, {sql}}}"));
+    }
+
+    /// Something that somebody reads, or a model.
+    fn message(&mut self, depth: usize, id: &str) {
+        match self.dice.roll(3) {
+            0 => self.line(
+                depth + 1,
+                &format!("email: {{to: a@example.com, subject: {id}, text: hi}}"),
+            ),
+            1 => self.line(
+                depth + 1,
+                &format!("notify: {{slack: '${{{{ secrets.SLACK }}}}', text: {id}}}"),
+            ),
+            _ => {
+                self.line(depth + 1, &format!("ai: {{model: small, prompt: {id}}}"));
+                // By itself it would be asked again: it is only paid for.
+                self.line(depth + 1, "on_unknown: ask");
+            }
+        }
+    }
+
+    /// Here or on another machine.
+    fn program(&mut self, depth: usize, id: &str) {
+        match self.dice.roll(3) {
+            0 => self.line(depth + 1, &format!("exec: {{command: [/bin/tell, {id}]}}")),
+            1 => self.line(
+                depth + 1,
+                &format!("ssh: {{host: h.example, user: jobs, command: [/bin/tell, {id}]}}"),
+            ),
+            _ => self.line(
+                depth + 1,
+                &format!(
+                    "ssh: {{host: h.example, user: jobs, command: [/bin/tell, {id}], detach: true}}"
+                ),
+            ),
+        }
+    }
+
+    fn rest(&mut self, depth: usize) {
+        let seconds = 1 + self.dice.roll(100_000);
+        self.line(depth + 1, &format!("wait: {{for: {seconds}s}}"));
     }
 
     fn keyed(&mut self, depth: usize, id: &str) {

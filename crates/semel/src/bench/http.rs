@@ -62,6 +62,38 @@ pub(super) struct Target {
     pub(super) token: Arc<str>,
 }
 
+/// Posts the same to each path, once, with so many callers.
+pub(super) async fn post_all(
+    target: &Target,
+    callers: usize,
+    paths: Arc<Vec<String>>,
+    body: &'static str,
+) -> anyhow::Result<Measured> {
+    let mut connected = Vec::with_capacity(callers);
+    for _ in 0..callers {
+        connected.push(Arc::new(Mutex::new(Caller::connect(target).await?)));
+    }
+    let all = Bounds {
+        time: std::time::Duration::MAX,
+        operations: paths.len() as u64,
+    };
+    run(callers, all, 0, |caller| {
+        let (caller, paths) = (Arc::clone(&connected[caller]), Arc::clone(&paths));
+        move |number| {
+            let (caller, paths) = (Arc::clone(&caller), Arc::clone(&paths));
+            async move {
+                let path = usize::try_from(number).ok().and_then(|at| paths.get(at));
+                let path = path.context("there are as many paths as posts")?;
+                let (status, body) = caller.lock().await.ask("POST", path, body.into()).await?;
+                let told = String::from_utf8_lossy(&body);
+                ensure!(status.is_success(), "a post was answered {status}: {told}");
+                Ok(())
+            }
+        }
+    })
+    .await
+}
+
 /// One caller's connection.
 struct Caller {
     target: Target,

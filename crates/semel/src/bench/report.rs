@@ -10,6 +10,7 @@ use super::items::Items;
 use super::load::Measured;
 use super::prove::Proved;
 use super::sql::SqlLine;
+use super::waits::Waits;
 use super::writes::Writes;
 
 /// One load, with what it is compared to.
@@ -88,6 +89,8 @@ pub(super) struct Report {
     pub(super) sql: Vec<SqlLine>,
     /// One run over very many items.
     pub(super) for_each: Option<Items>,
+    /// Very many runs that wait for callbacks.
+    pub(super) wait: Option<Waits>,
     /// What a step of each class makes durable.
     pub(super) writes: Vec<Writes>,
     pub(super) growth: Vec<Grown>,
@@ -212,6 +215,16 @@ impl Report {
                 "\nOne run over {} items, a keyed step each\n  {:>9} items/s   {early:.0} MB at a tenth, {late:.0} MB at the end\n",
                 thousands(super::load::to_f64(found.count)),
                 thousands(found.per_second),
+            );
+        }
+        if let Some(found) = &self.wait {
+            let [before, all] = found.memory_mb;
+            let _ = write!(
+                text,
+                "\n{} callbacks, all waited for at once\n  {:>9} armed/s   {:>9} answered/s   {before:.0} MB before, {all:.0} MB when all wait\n",
+                thousands(super::load::to_f64(found.runs)),
+                thousands(found.armed_per_second),
+                thousands(found.answered_per_second),
             );
         }
         if !self.writes.is_empty() {

@@ -12,6 +12,12 @@ use tokio::net::TcpListener;
 use super::flows::BENCH_SECRET;
 use super::http;
 
+/// What links to its runs are signed with.
+const LINKS: (&str, &str) = (
+    "semel links",
+    "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+);
+
 /// Semel itself, serving one ledger.
 pub(super) struct Server {
     pub(super) target: http::Target,
@@ -38,7 +44,7 @@ impl Server {
         flow: &str,
         runs: usize,
     ) -> anyhow::Result<Server> {
-        let secrets = SecretSet::from_iter([BENCH_SECRET]);
+        let secrets = SecretSet::from_iter([BENCH_SECRET, LINKS]);
         let vault = Arc::new(Vault::of(Arc::new(secrets)));
         let steps = Steps::new(semel_steps::Settings {
             rules: OutgoingRules::parse("127.0.0.0/8")?,

@@ -40,6 +40,9 @@ pub(crate) struct Bench {
     /// How many items one run goes over; 0 for none
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     items: u64,
+    /// How many runs wait for a callback at the same time; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    waits: u64,
 }
 
 impl Bench {
@@ -65,6 +68,9 @@ impl Bench {
         if self.items > 1_000_000 {
             return Err(wrong("--items takes a number up to 1000000").into());
         }
+        if self.waits > 1_000_000 {
+            return Err(wrong("--waits takes a number up to 1000000").into());
+        }
         let sizes = self
             .entries
             .split(',')
@@ -85,6 +91,7 @@ impl Bench {
             time: Duration::from_secs(self.seconds),
             entries,
             items: self.items,
+            waits: self.waits,
         })
     }
 }

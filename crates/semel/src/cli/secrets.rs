@@ -1,6 +1,6 @@
 //! `semel secrets`: what flows may use and nobody may read.
 
-mod value;
+pub(super) mod value;
 
 use std::path::PathBuf;
 

@@ -9,6 +9,7 @@ mod folder;
 mod models;
 mod places;
 mod steps;
+mod tls;
 mod token;
 
 use std::net::SocketAddr;
@@ -18,14 +19,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use semel_server::{App, ServeError, Settings, Vault};
+use semel_server::{App, ServeError, Settings, SetupLink, Vault};
 use semel_store::lock::DataLock;
 use semel_store::{Location, Options, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::Context;
-use crate::client::base_url;
+use crate::client::served_url;
 use crate::config::{Config, Flags, Name, parent, redacted};
 use crate::failure::{Failure, refused};
 use crate::files;
@@ -38,6 +39,12 @@ pub(crate) struct Serve {
     /// Address to listen on; port 0 takes a free one [SEMEL_LISTEN; default: 127.0.0.1:7351]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
+    /// Certificate chain (PEM) to encrypt connections with; read again at SIGHUP [SEMEL_TLS_CERT]
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<String>,
+    /// The key of that certificate (PEM) [SEMEL_TLS_KEY]
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
     /// Where the world reaches this server; links that flows hand out begin with it [SEMEL_PUBLIC_URL; default: the address]
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -80,6 +87,8 @@ impl Serve {
             |name, flag, value: &Option<String>| value.clone().map(|value| (name, flag, value));
         [
             flag(Name::Listen, "--listen", &self.listen),
+            flag(Name::TlsCert, "--tls-cert", &self.tls_cert),
+            flag(Name::TlsKey, "--tls-key", &self.tls_key),
             flag(Name::PublicUrl, "--public-url", &self.public_url),
             flag(Name::Remember, "--remember", &self.remember),
             flag(Name::Keep, "--keep", &self.keep),
@@ -111,6 +120,8 @@ impl Serve {
         let flows = self.folder(config)?;
         let (steps, vault) = steps::steps(config, &data)?;
         let mut settings = settings(config, &data)?;
+        let tls = tls::load(config)?;
+        settings.tls.clone_from(&tls);
         let options = Options {
             keep: config.span(Name::Keep)?,
             ..Options::default()
@@ -120,7 +131,9 @@ impl Serve {
         let mut locks = lock(&data, &location)?;
         let listener = listen(config.text(Name::Listen).unwrap_or_default()).await?;
         let address = listener.local_addr()?;
-        settings.public_url = config.public_url()?.unwrap_or_else(|| base_url(address));
+        let here = served_url(address, settings.tls.is_some());
+        settings.public_url = config.public_url()?.unwrap_or(here);
+        let public_url = settings.public_url.clone();
         let store = Store::open(&location, options).await.map_err(refused)?;
         let store = Arc::new(store);
         let token = token::provide(&store, &data).await?;
@@ -132,13 +145,16 @@ impl Serve {
             folder.deploy().await?;
         }
         let stop = stop_signal()?;
-        announce(&mut locks, address, &data)?;
-        tell(context, address, &data, token)?;
+        let certificate = tls.as_ref().map(|tls| tls.certificate().to_owned());
+        announce(&mut locks, address, certificate.as_deref(), &data)?;
+        let setup = semel_server::setup_link(&store, &public_url).await?;
+        tell(context, (address, tls.is_some()), &data, (token, setup))?;
+        let reloading = tls.map(tls::reloaded).transpose()?.map(tokio::spawn);
         let watched = folder.filter(|_| self.watch).map(Folder::watch);
         let watching = watched.map(tokio::spawn);
         let served = semel_server::serve(app, listener, stop).await;
-        if let Some(watching) = watching {
-            watching.abort();
+        for task in [watching, reloading].into_iter().flatten() {
+            task.abort();
         }
         for lock in &mut locks {
             let _ = lock.announce("");
@@ -164,9 +180,14 @@ async fn open_secrets(vault: &Vault, store: &Store) -> anyhow::Result<()> {
 }
 
 /// Tells visitors of the directory where to go.
-fn announce(locks: &mut [DataLock], address: SocketAddr, data: &Path) -> anyhow::Result<()> {
+fn announce(
+    locks: &mut [DataLock],
+    address: SocketAddr,
+    certificate: Option<&Path>,
+    data: &Path,
+) -> anyhow::Result<()> {
     for lock in locks {
-        lock.announce(&notice(Some(address)))
+        lock.announce(&notice(Some(address), certificate))
             .with_context(|| format!("cannot write to {}", data.display()))?;
     }
     Ok(())
@@ -175,9 +196,9 @@ fn announce(locks: &mut [DataLock], address: SocketAddr, data: &Path) -> anyhow:
 /// Tells the person at the terminal, and a script that asks, where to go.
 fn tell(
     context: &Context,
-    address: SocketAddr,
+    (address, tls): (SocketAddr, bool),
     data: &Path,
-    token: token::TokenFile,
+    (token, setup): (token::TokenFile, Option<SetupLink>),
 ) -> anyhow::Result<()> {
     let store = match context.config.text(Name::Store) {
         Some(address) => redacted(address),
@@ -185,9 +206,11 @@ fn tell(
     };
     let shown = banner::Banner {
         address,
+        tls,
         data,
         store: &store,
         token,
+        setup,
     };
     if context.json {
         Context::print_json(&shown.document())?;
@@ -221,15 +244,22 @@ fn lock(data: &Path, location: &Location) -> anyhow::Result<Vec<DataLock>> {
             directories.push(directory);
         }
     }
-    let take = |directory: &PathBuf| DataLock::serve(directory, &notice(None)).map_err(refused);
+    let take =
+        |directory: &PathBuf| DataLock::serve(directory, &notice(None, None)).map_err(refused);
     directories.iter().map(take).collect()
 }
 
 /// What visitors find in the lock file. Without an address the server is still starting.
-fn notice(listen: Option<SocketAddr>) -> String {
+fn notice(listen: Option<SocketAddr>, certificate: Option<&Path>) -> String {
     let pid = std::process::id();
     match listen {
-        Some(listen) => serde_json::json!({"pid": pid, "listen": listen}).to_string(),
+        Some(listen) => match certificate {
+            Some(certificate) => {
+                serde_json::json!({"pid": pid, "listen": listen, "certificate": certificate})
+            }
+            None => serde_json::json!({"pid": pid, "listen": listen}),
+        }
+        .to_string(),
         None => serde_json::json!({"pid": pid}).to_string(),
     }
 }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use hyper::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use semel_store::access::Scope;
 
 use super::Context;
 use crate::client::{Access, Call, Client, segment};
@@ -24,7 +26,7 @@ pub(crate) struct Tokens {
 
 const AFTER_HELP: &str = "\
 EXAMPLE
-  semel tokens create n8n > n8n.token
+  semel tokens create n8n --scopes read,guard > n8n.token
   semel tokens ls
   semel tokens revoke tok_1f0c9a…";
 
@@ -36,11 +38,14 @@ enum TokensVerb {
     /// Make a token and print it, this once
     #[command(
         alias = "add",
-        after_help = "EXAMPLE\n  semel tokens create n8n --out n8n.token"
+        after_help = "EXAMPLE\n  semel tokens create n8n --scopes read,guard --out n8n.token"
     )]
     Create {
         /// What to call it
         name: String,
+        /// What it may do: read, guard, trigger, operate, approve, deploy, admin [default: all that you may]
+        #[arg(long, value_name = "SCOPES", value_delimiter = ',')]
+        scopes: Vec<String>,
         /// Write it to a new file (mode 600) instead of printing it
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
@@ -57,6 +62,8 @@ enum TokensVerb {
 struct Token {
     id: String,
     name: String,
+    #[serde(default)]
+    scopes: Vec<String>,
     created_at: Option<String>,
     revoked_at: Option<String>,
     #[serde(rename = "token", skip_serializing_if = "Option::is_none")]
@@ -73,8 +80,10 @@ impl Tokens {
         let client = Client::new(&context.config)?;
         match self.verb {
             TokensVerb::Ls => list(&client, context.json).await,
-            TokensVerb::Create { name, out } => {
-                create(&client, &name, out.as_deref(), context.json).await
+            TokensVerb::Create { name, scopes, out } => {
+                let scopes = Some(scopes).filter(|scopes| !scopes.is_empty());
+                let asked = json!({"name": name, "scopes": scopes});
+                create(&client, &asked, out.as_deref(), context.json).await
             }
             TokensVerb::Revoke { id } => revoke(&client, &id, context.json).await,
         }?;
@@ -100,6 +109,7 @@ async fn list(client: &Client, json: bool) -> anyhow::Result<()> {
             state.to_owned(),
             token.id.clone(),
             shown(&token.name).into_owned(),
+            scopes(&token.scopes),
             token
                 .created_at
                 .as_deref()
@@ -113,22 +123,34 @@ async fn list(client: &Client, json: bool) -> anyhow::Result<()> {
         ]
     };
     let rows = listed.tokens.iter().map(row).collect();
-    print_table(&["state", "id", "name", "created", "revoked"], rows);
+    print_table(
+        &["state", "id", "name", "scopes", "created", "revoked"],
+        rows,
+    );
     Ok(())
 }
 
-async fn create(client: &Client, name: &str, out: Option<&Path>, json: bool) -> anyhow::Result<()> {
+/// All of them are one word.
+fn scopes(names: &[String]) -> String {
+    if names.len() == Scope::ALL.len() {
+        return "all".to_owned();
+    }
+    names.join(",")
+}
+
+async fn create(
+    client: &Client,
+    asked: &Value,
+    out: Option<&Path>,
+    json: bool,
+) -> anyhow::Result<()> {
     if let Some(out) = out.filter(|out| out.exists()) {
         let message = format!("{} is there already", out.display());
         return Err(Failure::usage(message)
             .fix("name a new file, or remove that one")
             .into());
     }
-    let call = Call::json(
-        Method::POST,
-        "/v1/tokens".to_owned(),
-        &json!({"name": name}),
-    );
+    let call = Call::json(Method::POST, "/v1/tokens".to_owned(), asked);
     let mut token: Token = client.ask(Access::Create, call).await?.read()?;
     let clear = token.clear.clone().unwrap_or_default();
     if let Some(out) = out {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use semel_ledger::EffectId;
 use serde::Deserialize;
@@ -67,23 +68,32 @@ pub(crate) fn ledger(effect: &EffectId, verb: &str) -> String {
 #[derive(Deserialize)]
 struct Notice {
     listen: Option<SocketAddr>,
+    /// The file of its certificate, if it speaks TLS.
+    certificate: Option<PathBuf>,
 }
 
-/// Where the server listens that left this notice in the lock file.
-pub(super) fn of_notice(notice: &str) -> Option<String> {
-    let listen = serde_json::from_str::<Notice>(notice).ok()?.listen?;
-    Some(base_url(listen))
+/// Where the server listens that left this notice in the lock file, and its certificate if it has one.
+pub(super) fn of_notice(notice: &str) -> Option<(String, Option<PathBuf>)> {
+    let notice = serde_json::from_str::<Notice>(notice).ok()?;
+    let url = served_url(notice.listen?, notice.certificate.is_some());
+    Some((url, notice.certificate))
 }
 
 /// Where to reach, from this machine, a server that listens there.
-pub(crate) fn base_url(mut listen: SocketAddr) -> String {
+pub(crate) fn base_url(listen: SocketAddr) -> String {
+    served_url(listen, false)
+}
+
+/// The same, where it may speak TLS.
+pub(crate) fn served_url(mut listen: SocketAddr, tls: bool) -> String {
     if listen.ip().is_unspecified() {
         listen.set_ip(match listen {
             SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
             SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
         });
     }
-    format!("http://{listen}")
+    let scheme = if tls { "https" } else { "http" };
+    format!("{scheme}://{listen}")
 }
 
 #[cfg(test)]
@@ -107,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_notice_tells_where_to_go() {
-        let url = |notice| of_notice(notice);
+        let url = |notice| of_notice(notice).map(|(url, _)| url);
         assert_eq!(
             url(r#"{"pid":1,"listen":"0.0.0.0:80"}"#).as_deref(),
             Some("http://127.0.0.1:80")
@@ -115,6 +125,10 @@ mod tests {
         assert_eq!(
             url(r#"{"pid":1,"listen":"[::]:80"}"#).as_deref(),
             Some("http://[::1]:80")
+        );
+        assert_eq!(
+            of_notice(r#"{"pid":1,"listen":"127.0.0.1:80","certificate":"/c"}"#),
+            Some(("https://127.0.0.1:80".to_owned(), Some("/c".into())))
         );
         assert_eq!(url(r#"{"pid":1,"listen":null}"#), None);
         assert_eq!(url(r#"{"pid":1,"#), None);

@@ -1,5 +1,6 @@
 //! The API over the network.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -14,6 +15,7 @@ use hyper_util::rt::TokioExecutor;
 
 use super::answer::{Answer, Call, Unreachable};
 use super::events::Coming;
+use super::pinned;
 use crate::config::Secret;
 use crate::failure::Failure;
 
@@ -39,10 +41,7 @@ impl std::fmt::Debug for Remote {
 
 impl Remote {
     pub(super) fn new(base: &str, token: Option<Secret>) -> anyhow::Result<Remote> {
-        let uri: Uri = base.parse().ok().filter(is_base).ok_or_else(|| {
-            Failure::usage(format!("server {base:?} is not an address"))
-                .fix("write http://HOST:PORT or https://HOST")
-        })?;
+        let uri = read_base(base)?;
         let builder = HttpsConnectorBuilder::new();
         let connector = if uri.scheme_str() == Some("https") {
             builder
@@ -62,11 +61,30 @@ impl Remote {
                 .enable_http1()
                 .build()
         };
-        Ok(Remote {
+        Ok(Remote::over(base, token, connector))
+    }
+
+    /// A server on this machine, which has the certificate in this file.
+    pub(super) fn pinned(
+        base: &str,
+        token: Option<Secret>,
+        certificate: &Path,
+    ) -> anyhow::Result<Remote> {
+        read_base(base)?;
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(pinned::config(certificate)?)
+            .https_only()
+            .enable_http1()
+            .build();
+        Ok(Remote::over(base, token, connector))
+    }
+
+    fn over(base: &str, token: Option<Secret>, connector: HttpsConnector<HttpConnector>) -> Remote {
+        Remote {
             base: base.to_owned(),
             token,
             client: Client::builder(TokioExecutor::new()).build(connector),
-        })
+        }
     }
 
     /// Whether somebody answers there.
@@ -139,6 +157,15 @@ impl Remote {
     fn unreachable(&self, why: &str) -> anyhow::Error {
         anyhow::Error::new(Unreachable(format!("cannot reach {}: {why}", self.base)))
     }
+}
+
+fn read_base(base: &str) -> anyhow::Result<Uri> {
+    let uri = base.parse().ok().filter(is_base);
+    let wrong = || {
+        Failure::usage(format!("server {base:?} is not an address"))
+            .fix("write http://HOST:PORT or https://HOST")
+    };
+    Ok(uri.ok_or_else(wrong)?)
 }
 
 fn is_base(uri: &Uri) -> bool {

@@ -23,10 +23,12 @@ pub(crate) enum Name {
     SshKnownHosts,
     SshAgent,
     SshConfig,
+    TlsCert,
+    TlsKey,
 }
 
 impl Name {
-    pub(crate) const ALL: [Name; 20] = [
+    pub(crate) const ALL: [Name; 22] = [
         Name::Data,
         Name::Store,
         Name::Server,
@@ -47,6 +49,8 @@ impl Name {
         Name::SshKnownHosts,
         Name::SshAgent,
         Name::SshConfig,
+        Name::TlsCert,
+        Name::TlsKey,
     ];
 
     pub(crate) fn text(self) -> &'static str {
@@ -71,6 +75,8 @@ impl Name {
             Name::SshKnownHosts => "ssh.known_hosts",
             Name::SshAgent => "ssh.agent",
             Name::SshConfig => "ssh.config",
+            Name::TlsCert => "tls.cert",
+            Name::TlsKey => "tls.key",
         }
     }
 
@@ -108,7 +114,9 @@ impl Name {
             | Name::ExecAllow
             | Name::SshKnownHosts
             | Name::SshAgent
-            | Name::SshConfig => None,
+            | Name::SshConfig
+            | Name::TlsCert
+            | Name::TlsKey => None,
         }
     }
 }

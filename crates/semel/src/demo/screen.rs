@@ -17,7 +17,8 @@ const BAR: u64 = 24;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown<'a> {
     pub(super) world: &'a World,
-    pub(super) url: &'a str,
+    /// Where to look at it.
+    pub(super) page: &'a str,
     pub(super) passed: Duration,
     /// How many wait for a person, as the server said last.
     pub(super) parked: u64,
@@ -44,6 +45,10 @@ impl Screen {
             drawn: 0,
             told: Duration::ZERO,
         }
+    }
+
+    pub(super) fn is_terminal(&self) -> bool {
+        self.terminal
     }
 
     pub(super) fn draw(&mut self, shown: Shown<'_>) {
@@ -105,11 +110,11 @@ fn picture(shown: Shown<'_>, paint: Paint) -> String {
     let head = format!("semel demo  {}", clock(shown.passed));
     let _ = writeln!(
         out,
-        "{}  {}  {}",
+        "{}   {}",
         paint.on(Tone::Strong, &head),
-        paint.on(Tone::Busy, shown.url),
         paint.on(Tone::Dim, shown.doing)
     );
+    let _ = writeln!(out, "{}", paint.on(Tone::Busy, shown.page));
     out.push('\n');
     storm(&mut out, traffic, paint);
     out.push('\n');

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::chance::Chance;
+use super::entrance::Entrance;
 use super::world::{Effect, World};
 
 /// Of a hundred requests so many are lost on the way to the shop.
@@ -39,6 +40,8 @@ pub(super) struct Shop {
     parcels: Mutex<HashMap<String, String>>,
     /// Nothing is lost any more.
     calm: AtomicBool,
+    /// The way to the page.
+    entrance: OnceLock<Entrance>,
 }
 
 /// The connection is cut without an answer.
@@ -55,7 +58,13 @@ impl Shop {
             charges: Mutex::default(),
             parcels: Mutex::default(),
             calm: AtomicBool::new(false),
+            entrance: OnceLock::new(),
         })
+    }
+
+    /// Lets whoever watches go to the page by way of the shop.
+    pub(super) fn let_in(&self, entrance: Entrance) {
+        let _ = self.entrance.set(entrance);
     }
 
     /// From now on everything arrives.
@@ -95,6 +104,10 @@ impl Shop {
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Lost> {
+        let entrance = self.entrance.get();
+        if let Some(passed) = entrance.and_then(|it| it.pass(request.uri().path())) {
+            return Ok(passed);
+        }
         tokio::time::sleep(self.chance.millis(5, 60)).await;
         let (head, body) = request.into_parts();
         let body = Limited::new(body, MAX_BODY).collect().await;

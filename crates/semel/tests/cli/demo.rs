@@ -1,12 +1,27 @@
 //! `semel demo`: what it shows must be true.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::support::{Home, signal};
+
+/// What whoever follows the link is answered.
+fn enter(link: &str) -> String {
+    let (address, path) = link
+        .strip_prefix("http://")
+        .unwrap()
+        .split_once('/')
+        .unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
 
 /// A storm with a kill in it, ended by Ctrl-C: the shop saw everything once, and nothing stays behind.
 #[test]
@@ -21,6 +36,10 @@ fn a_storm_is_seen_once_and_ends_clean() {
         .stderr(Stdio::piped());
     let mut demo = command.spawn().unwrap();
     let mut told = BufReader::new(demo.stderr.take().unwrap()).lines();
+    let page = told.next().unwrap().unwrap();
+    let entered = enter(page.rsplit(' ').next().unwrap());
+    assert!(entered.starts_with("HTTP/1.1 303"), "{entered}");
+    assert!(entered.contains("set-cookie: semel="), "{entered}");
     // Goes on for a while behind the kill, so that what it broke is put right in the middle of the storm.
     told.find(|line| line.as_ref().unwrap().contains(" 1 kills"))
         .expect("a line that tells of the kill")

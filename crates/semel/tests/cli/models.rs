@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use crate::hostile::request;
 use crate::support::{Home, stderr, stdout, told};
 
 /// The model of the tests of steps, as a process of its own.
@@ -115,7 +116,7 @@ fn a_question_is_paid_once_through_resends_restarts_and_reruns() {
     assert_eq!(asked(&home), 3, "{}", home.read("asked"));
     trigger(&home, "ticket", "17");
     assert_eq!(server.stop().0, Some(0));
-    let _server = home.serve_with(&["--flows", "flows"], &[SECRET]);
+    let server = home.serve_with(&["--flows", "flows"], &[SECRET]);
     trigger(&home, "ticket", "17");
     assert_eq!(asked(&home), 3);
     // Another ticket with the same text: the first question is answered from memory.
@@ -134,6 +135,33 @@ fn a_question_is_paid_once_through_resends_restarts_and_reruns() {
     ] {
         assert!(shown.contains(wanted), "{wanted}: {shown}");
     }
+    let story = home.json(&["runs", "show", &run, "--json"]);
+    let timeline = story["timeline"].as_array().unwrap().iter();
+    let paid: Vec<String> = timeline
+        .filter(|entry| !entry["usage"].is_null())
+        .map(|entry| entry["usage"].to_string())
+        .collect();
+    assert_eq!(
+        paid,
+        [
+            r#"{"cost":"0.0000036","currency":"USD","input":8,"model":"echo-2026","output":4}"#,
+            r#"{"cost":null,"currency":null,"input":4,"model":"cut-once-2026","output":6}"#,
+        ]
+    );
+    // Only what this process was answered counts.
+    let metrics = request(&server, "GET /metrics HTTP/1.1", "");
+    let mut metrics: Vec<&str> = metrics
+        .lines()
+        .filter(|line| line.starts_with("semel_ai_tokens_total"))
+        .collect();
+    metrics.sort_unstable();
+    assert_eq!(
+        metrics,
+        [
+            r#"semel_ai_tokens_total{model="cut-once-2026",direction="input"} 4"#,
+            r#"semel_ai_tokens_total{model="cut-once-2026",direction="output"} 6"#,
+        ]
+    );
     let shared = home.json(&["ledger", "ls", "--scope", "ai", "--json"]);
     assert!(!shared.to_string().contains(SECRET.1), "{shared}");
 }

@@ -1,18 +1,12 @@
 //! The page itself, in every state that a request can be in.
 
-use std::sync::LazyLock;
-
-use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use semel_ledger::Time;
 use semel_store::run::RunId;
-use sha2::{Digest as _, Sha256};
 
-use super::html::Html;
 use super::tree;
+use crate::html::{Html, Referrer, respond};
 use crate::inbox::answer::Outcome;
 use crate::inbox::item::{Item, Winner, winner};
 use crate::inbox::person::Person;
@@ -22,17 +16,6 @@ use crate::inbox::show::Whole;
 use crate::problem::Problem;
 use crate::settle::MAX_NOTE;
 use crate::timestamp;
-
-const STYLE: &str = include_str!("page.css");
-
-/// Nothing is fetched, run, framed or sent elsewhere; only this very style is applied.
-static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let hash = STANDARD.encode(Sha256::digest(STYLE));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{hash}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
-    );
-    HeaderValue::try_from(policy).unwrap_or(HeaderValue::from_static("default-src 'none'"))
-});
 
 /// What stands above a request.
 #[derive(Debug)]
@@ -141,7 +124,7 @@ pub(super) fn request_page(
     banner: &Banner,
 ) -> Response {
     let mut html = Html::default();
-    write_banner(&mut html, banner.good, &banner.text);
+    html.banner(banner.good, &banner.text);
     if let Some(request) = &item.request {
         html.markup("<h1>").text(&request.ask).markup("</h1>\n");
         if request.show.get() != "null" {
@@ -154,19 +137,7 @@ pub(super) fn request_page(
             form(&mut html, item, person);
         }
     }
-    respond(banner.status, "A request", html)
-}
-
-fn write_banner(html: &mut Html, good: Option<bool>, text: &str) {
-    if text.is_empty() {
-        return;
-    }
-    html.markup(match good {
-        Some(true) => "<p class=\"banner good\" role=\"status\">",
-        Some(false) => "<p class=\"banner bad\" role=\"status\">",
-        None => "<p class=\"banner\" role=\"status\">",
-    });
-    html.text(text).markup("</p>\n");
+    respond(Referrer::None, banner.status, "A request", html)
 }
 
 fn details(html: &mut Html, item: &Item, request: &Request, whole: &Whole) {
@@ -231,7 +202,7 @@ pub(super) fn not_asked(flow: &str, step: &str) -> Response {
         .markup(" has not come to its step ")
         .text(step)
         .markup(" yet. Open this link again later.</p>\n");
-    respond(StatusCode::OK, "Nothing is asked yet", html)
+    respond(Referrer::None, StatusCode::OK, "Nothing is asked yet", html)
 }
 
 /// One page for every link that is none.
@@ -239,7 +210,12 @@ pub(super) fn nowhere() -> Response {
     let mut html = Html::default();
     html.markup("<h1>This link leads nowhere</h1>\n<p>It is not complete, or what it was about is long over. ")
         .markup("Open it again from where you got it, all of it.</p>\n");
-    respond(StatusCode::NOT_FOUND, "This link leads nowhere", html)
+    respond(
+        Referrer::None,
+        StatusCode::NOT_FOUND,
+        "This link leads nowhere",
+        html,
+    )
 }
 
 /// Why nothing was decided, or cannot be shown.
@@ -248,42 +224,22 @@ pub(super) fn failed(problem: &Problem, item: Option<&Item>) -> Response {
     html.markup("<h1>")
         .text(problem.code.title())
         .markup("</h1>\n");
-    write_banner(&mut html, Some(false), problem.detail());
+    html.banner(Some(false), problem.detail());
     if let Some(request) = item.and_then(|item| item.request.as_ref()) {
         html.markup("<p>It was about: ")
             .text(&request.ask)
             .markup("</p>\n");
     }
     html.markup("<p class=\"small\">Nothing was changed by this. Open the link again to see how it stands.</p>\n");
-    let mut response = respond(problem.code.status(), problem.code.title(), html);
+    let mut response = respond(
+        Referrer::None,
+        problem.code.status(),
+        problem.code.title(),
+        html,
+    );
     if problem.ends_connection() {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
-    }
-    response
-}
-
-fn respond(status: StatusCode, title: &str, body: Html) -> Response {
-    let mut page = Html::default();
-    page.markup("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>")
-        .text(title)
-        .markup(" – Semel</title>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-        .markup("<meta name=\"robots\" content=\"noindex\">\n<style>")
-        .markup(STYLE)
-        .markup("</style>\n</head>\n<body>\n<main>\n");
-    let text = page.into_string() + &body.into_string() + "</main>\n</body>\n</html>\n";
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, POLICY.clone());
-    for (name, value) in [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (HeaderName::from_static("x-robots-tag"), "noindex"),
-    ] {
-        headers.insert(name, HeaderValue::from_static(value));
     }
     response
 }

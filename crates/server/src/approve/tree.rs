@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::html::Html;
+use crate::html::Html;
 
 /// Deeper than this a value is shown as it is written.
 const DEEPEST: usize = 8;

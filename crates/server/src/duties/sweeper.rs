@@ -67,6 +67,19 @@ async fn values(app: &App) -> Result<usize, StoreError> {
     }
 }
 
+/// Forgets sessions and links that have ended, and old entries of the audit log.
+async fn people(app: &App) -> Result<usize, StoreError> {
+    let mut swept = 0;
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let bite = app.store.sweep_people_bite().await?;
+        swept += bite;
+        if bite < BITE {
+            return Ok(swept);
+        }
+    }
+}
+
 async fn pass(app: &App) -> Result<(), StoreError> {
     let (mut after, mut swept) = (0, 0);
     loop {
@@ -79,7 +92,8 @@ async fn pass(app: &App) -> Result<(), StoreError> {
         }
     }
     let (runs, values) = (runs(app).await?, values(app).await?);
+    let deeds = people(app).await?;
     give_back(app).await?;
-    tracing::debug!(swept, runs, values, "swept");
+    tracing::debug!(swept, runs, values, deeds, "swept");
     Ok(())
 }

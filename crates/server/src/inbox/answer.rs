@@ -2,6 +2,7 @@
 
 use semel_ledger::{Decision, Digest, Verdict};
 use semel_store::Content;
+use semel_store::access::Scope;
 
 use crate::app::App;
 use crate::decide::Saying;
@@ -37,6 +38,14 @@ impl Word {
             Word::Approve => "approve",
             Word::Reject => "reject",
             Word::Is(decision) => decision.name(),
+        }
+    }
+
+    /// What whoever says it must be allowed.
+    pub(crate) fn scope(self) -> Scope {
+        match self {
+            Word::Approve | Word::Reject => Scope::Approve,
+            Word::Is(_) => Scope::Operate,
         }
     }
 

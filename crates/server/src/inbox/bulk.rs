@@ -13,6 +13,7 @@ use semel_ledger::{Digest, Scope, Time};
 use semel_store::blob::hex;
 
 use crate::app::App;
+use crate::audit::Told;
 use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
@@ -55,8 +56,10 @@ pub(crate) async fn decide(
     let document = body::required(&app, request).await?;
     let fields = document.fields()?;
     fields.only(&FIELDS)?;
+    let word = word(&fields)?;
+    caller.needs(word.scope())?;
     let said = Said {
-        word: word(&fields)?,
+        word,
         person: Person::calling(&app, &caller, fields.name("by")?.as_deref()),
         note: fields.note("note", MAX_NOTE)?,
         result: None,
@@ -67,7 +70,11 @@ pub(crate) async fn decide(
     match hash {
         None => Ok(set.shown().respond(StatusCode::OK)),
         Some(hash) if *hash != *set.hash() => Err(set.changed()),
-        Some(_) => Ok(set.decided(&app, &said).await.respond(StatusCode::OK)),
+        Some(_) => {
+            let decided = set.decided(&app, &said).await;
+            let note = format!("{} of {}", word.name(), set.items.len());
+            Ok(Told::how(&note).with(decided.respond(StatusCode::OK)))
+        }
     }
 }
 

@@ -6,7 +6,11 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use semel_store::access::Scope;
+
 use crate::app::App;
+use crate::audit::Told;
+use crate::auth::Caller;
 use crate::body;
 use crate::code::Code;
 use crate::inbox::item::Item;
@@ -20,6 +24,7 @@ use crate::target::Segment;
 pub(crate) async fn make(
     State(app): State<Arc<App>>,
     Segment(name): Segment,
+    caller: Caller,
     request: Request,
 ) -> Result<Response, Problem> {
     Query::parse(request.uri().query(), &[])?;
@@ -27,6 +32,10 @@ pub(crate) async fn make(
     let fields = document.fields()?;
     fields.only(&["for"])?;
     let person = fields.need("for", fields.name("for")?)?;
+    // Whoever has the link decides in that person's name.
+    if *person != *caller.name {
+        caller.needs(Scope::Admin)?;
+    }
     let item = Item::named(&app, &name).await?;
     let (Some(request), Some(run)) = (&item.request, item.run_id()) else {
         let detail = "a lost answer is decided with a token; links are for requests";
@@ -48,5 +57,6 @@ pub(crate) async fn make(
         .text("for", &person)
         .text("url", &url)
         .time("until", request.until());
-    Ok(out.respond(StatusCode::OK))
+    let note = format!("for {person}");
+    Ok(Told::how(&note).with(out.respond(StatusCode::OK)))
 }

@@ -85,7 +85,7 @@ fn person(app: &App, caller: &Caller, word: Option<&str>) -> Result<Option<Strin
             "for",
             "is me, but a file does not know who that is; name the person",
         )),
-        Some("me") => Ok(Some(caller.0.to_string())),
+        Some("me") => Ok(Some(caller.name.to_string())),
         other => Ok(other.map(str::to_owned)),
     }
 }

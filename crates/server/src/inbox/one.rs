@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use crate::app::App;
+use crate::audit::Told;
 use crate::auth::Caller;
 use crate::body;
 use crate::fields::Fields;
@@ -49,6 +50,7 @@ pub(crate) async fn decide(
     let fields = document.fields()?;
     fields.only(&FIELDS)?;
     let word = word(&fields)?;
+    caller.needs(word.scope())?;
     let hash = fields.text("hash")?;
     let said = Said {
         word,
@@ -68,7 +70,7 @@ pub(crate) async fn decide(
     let mut out = Object::new();
     out.text("id", &item.id());
     write_outcome(&mut out, &item, &outcome);
-    Ok(out.respond(StatusCode::OK))
+    Ok(Told::how(word.name()).with(out.respond(StatusCode::OK)))
 }
 
 /// The decision that is asked for.

@@ -14,12 +14,12 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Whoever calls with a token is who the token names, whatever else they say. Whoever has the
-    /// ledger's file open may do everything, and so is believed.
+    /// Whoever is logged in is who they are, and whoever calls with a token is who that names, whatever else they say.
+    /// Whoever has the ledger's file open may do everything, and so is believed.
     pub(crate) fn calling(app: &App, caller: &Caller, by: Option<&str>) -> Person {
         let name = match by {
             Some(by) if app.settings.trusted => by.into(),
-            _ => (*caller.0).into(),
+            _ => (*caller.name).into(),
         };
         Person {
             name,

@@ -30,6 +30,8 @@ pub(crate) struct Entry {
     pub(crate) next_at: Option<Time>,
     /// The effect that it is about.
     pub(crate) effect: Option<(Box<str>, Box<str>)>,
+    /// What the answer took, if it was paid for.
+    pub(crate) usage: Option<Box<Usage>>,
 }
 
 impl Entry {
@@ -43,6 +45,7 @@ impl Entry {
             attempt: None,
             next_at: None,
             effect: None,
+            usage: None,
         }
     }
 
@@ -70,7 +73,25 @@ impl Entry {
             }),
             None => out.raw("effect", "null"),
         };
+        match self.usage.as_deref() {
+            Some(usage) => out.object("usage", |out| write_usage(out, usage)),
+            None => out.raw("usage", "null"),
+        };
     }
+}
+
+/// Exactly what it was; a cost as text, because it is exact.
+fn write_usage(out: &mut Object, usage: &Usage) {
+    let (cost, currency) = match usage.cost.as_deref().map(|cost| cost.split_once(' ')) {
+        Some(Some((cost, currency))) => (Some(cost), Some(currency)),
+        Some(None) => (usage.cost.as_deref(), None),
+        None => (None, None),
+    };
+    out.text("model", &usage.model)
+        .number("input", usage.input)
+        .number("output", usage.output)
+        .text_or_null("cost", cost)
+        .text_or_null("currency", currency);
 }
 
 /// Everything that happened, oldest first.
@@ -260,10 +281,12 @@ fn of_done(at: Time, done: &Done) -> Entry {
         How::Arrived => "what it waited for has come".to_owned(),
         How::Answered(answer) => answer.to_string(),
         How::TimedOut => "nothing came in time; it goes on, as the file says".to_owned(),
+        How::Unchanged => "done: something else was there, and nothing was changed".to_owned(),
     };
     Entry {
         attempt: done.attempt,
         effect: done.effect.clone(),
+        usage: done.usage.clone(),
         ..Entry::of_step(at, &done.step, "done", text)
     }
 }
@@ -274,6 +297,7 @@ fn of_failed(at: Time, failed: &Failed) -> Entry {
     Entry {
         attempt: Some(failed.attempt),
         next_at: failed.again_at,
+        usage: failed.usage.clone(),
         ..Entry::of_step(
             at,
             &failed.step,

@@ -5,12 +5,15 @@
 )]
 
 mod access;
+mod access_docs;
 mod again;
 mod any_bytes;
+mod audited;
 mod bad_bodies;
 mod bad_fields;
 mod bad_keys;
 mod bad_runs;
+mod browser;
 mod callbacks;
 mod claims;
 mod common;
@@ -36,6 +39,7 @@ mod ledger;
 mod openapi;
 mod outside;
 mod overlap;
+mod people;
 mod proofs;
 mod runs;
 mod secrets;

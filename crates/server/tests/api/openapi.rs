@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 
 use crate::common::{Answer, World};
 use semel_server::{Access, OPENAPI, ROUTES};
+use semel_store::access::Scope;
 use serde_json::{Value, json};
 
 fn document() -> Value {
@@ -29,7 +30,10 @@ fn paths_and_methods_are_the_routers() {
         .iter()
         .flat_map(|route| {
             let path = described_as(route.path);
-            route.methods.iter().map(move |m| format!("{m} {path}"))
+            route
+                .methods
+                .iter()
+                .map(move |(m, _)| format!("{m} {path}"))
         })
         .collect();
     assert_eq!(described, routed);
@@ -39,19 +43,28 @@ fn paths_and_methods_are_the_routers() {
 fn who_may_pass_is_described() {
     let document = document();
     for route in ROUTES {
-        for method in route.methods {
+        for (method, access) in route.methods {
             let operation = &document["paths"][described_as(route.path)][method];
-            let security = match route.access {
+            let security = match access {
                 Access::Open => json!([]),
-                Access::Local => json!([{}, {"bearer": []}]),
+                Access::Local => json!([{}, {"bearer": []}, {"session": []}]),
                 _ => Value::Null,
             };
             let at = format!("{method} {}", route.path);
             assert_eq!(operation["security"], security, "{at}");
             let declared = operation["responses"]["401"].is_object();
             // A hook asks for a signature in place of a token.
-            let asks = route.access != Access::Open || route.path.starts_with("/hooks/");
+            let logs_in = ["/v1/session", "/login"].contains(&route.path) && *method == "post";
+            let asks = *access != Access::Open || route.path.starts_with("/hooks/") || logs_in;
             assert_eq!(declared, asks, "{at}");
+            let scopes = match access {
+                Access::Needs(scopes) => {
+                    assert!(operation["responses"]["403"].is_object(), "{at}");
+                    json!(scopes.iter().map(Scope::name).collect::<Vec<_>>())
+                }
+                _ => Value::Null,
+            };
+            assert_eq!(operation["x-scopes"], scopes, "{at}");
         }
     }
 }

@@ -11,7 +11,7 @@
 use semel_act::{Answer, FailureClass, Outcome};
 use semel_flow::Value;
 use semel_flow::model::Class;
-use semel_ledger::{Key, Millis};
+use semel_ledger::{EffectId, Millis};
 
 use super::plan::{Plan, Work};
 use super::script;
@@ -146,13 +146,13 @@ impl Session<'_> {
             (Ok(end), Work::Run { expect, .. }) => {
                 self.told(|told| command::ended(end, told, self.class, expect))
             }
-            (Ok(End::Code(code)), Work::Start { key, .. }) => self.started(code, key),
+            (Ok(End::Code(code)), Work::Start { effect, .. }) => self.started(code, effect),
             (Ok(End::Code(code)), Work::Status { .. }) => self.status(code),
         }
     }
 
     /// What the script says that starts work once.
-    fn started(&self, code: i32, key: &Key) -> Outcome {
+    fn started(&self, code: i32, effect: &EffectId) -> Outcome {
         let host = &self.plan.host;
         let said = String::from_utf8_lossy(&self.output.stdout.bytes);
         let state = said.trim();
@@ -160,10 +160,12 @@ impl Session<'_> {
         match (code, state) {
             (0, "started" | "already") => Outcome::Done(named([
                 ("state", Value::text(state)),
-                ("key", Value::text(key.as_str())),
+                ("key", Value::text(effect.key.as_str())),
+                ("scope", Value::text(effect.scope.as_str())),
             ])),
             (0, "other") => refused(format!(
-                "other work was started on {host} under the key {key}; give this its own `key`"
+                "other work was started on {host} under the key {}; give this its own `key`",
+                effect.key
             )),
             (script::NO_DIRECTORY, _) => {
                 refused(self.told(|told| told.message("cannot be noted in ~/.semel")))
@@ -177,7 +179,7 @@ impl Session<'_> {
             _ => Outcome::Unknown {
                 message: format!(
                     "~/.semel/{} on {host} is there, but whether its work began is not known",
-                    script::marker(key)
+                    script::marker(effect)
                 ),
                 evidence: None,
             },

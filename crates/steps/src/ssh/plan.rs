@@ -3,14 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use semel_act::{Secrets, Task};
-use semel_ledger::Key;
+use semel_ledger::{EffectId, Scope};
 
 use crate::command::{FieldError, Read, Reader};
 use crate::secrets::Redactor;
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "host", "port", "user", "identity", "host_key", "command", "stdin", "output", "expect",
-    "detach", "status",
+    "detach", "status", "scope",
 ];
 const PORT: u16 = 22;
 /// Room for what a script says before it passes on what work wrote.
@@ -40,14 +40,14 @@ pub(super) enum Work {
         stdin: Vec<u8>,
         expect: Vec<i32>,
     },
-    /// Start a command once under a key.
+    /// Start a command once under a name.
     Start {
         words: Vec<String>,
         stdin: Vec<u8>,
-        key: Key,
+        effect: EffectId,
     },
-    /// Ask how the command under a key is doing.
-    Status { key: Key },
+    /// Ask how the command under a name is doing.
+    Status { effect: EffectId },
 }
 
 impl Work {
@@ -107,7 +107,8 @@ fn work(reader: &mut Reader<'_>, task: &Task) -> Read<Work> {
         let key = text
             .parse()
             .map_err(|error| wrong("status", &format!("is not the key of a step: {error}")))?;
-        return Ok(Work::Status { key });
+        let effect = EffectId::new(scope(reader, task)?, key);
+        return Ok(Work::Status { effect });
     }
     let words = reader.command()?;
     let stdin = reader.stdin()?;
@@ -119,10 +120,28 @@ fn work(reader: &mut Reader<'_>, task: &Task) -> Read<Work> {
             expect,
         });
     }
-    let key = task.key.clone();
-    let key =
-        key.ok_or_else(|| wrong("detach", "starts work under the step's key; it has none"))?;
-    Ok(Work::Start { words, stdin, key })
+    let (Some(scope), Some(key)) = (task.scope.clone(), task.key.clone()) else {
+        return Err(wrong(
+            "detach",
+            "starts work under the step's key; it has none",
+        ));
+    };
+    let effect = EffectId::new(scope, key);
+    Ok(Work::Start {
+        words,
+        stdin,
+        effect,
+    })
+}
+
+/// Under which scope the work was started that is asked about: as said, or that of the step which asks about itself.
+fn scope(reader: &mut Reader<'_>, task: &Task) -> Read<Scope> {
+    let Some(text) = reader.text("scope")? else {
+        let own = task.scope.clone();
+        let missing = "is not said; write the scope that started it: ${{ steps.ID.result.scope }}";
+        return own.ok_or_else(|| wrong("scope", missing));
+    };
+    Scope::new(&text).map_err(|error| wrong("scope", &format!("is not a scope: {error}")))
 }
 
 /// Letters, digits and these: `ssh` gives some meaning to most others.

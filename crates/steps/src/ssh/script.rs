@@ -4,7 +4,7 @@
 //! nothing. Greetings are random and are put together over there, so that neither a login message
 //! nor somebody who repeats what he was sent is taken for one.
 //!
-//! Work that is started once leaves a directory `~/.semel/HASH`, named by the hash of its key:
+//! Work that is started once leaves a directory `~/.semel/HASH`, named by the hash of its scope and key:
 //!
 //! | file | what it is |
 //! |---|---|
@@ -18,7 +18,7 @@
 use std::fmt::Write as _;
 
 use semel_act::Task;
-use semel_ledger::Key;
+use semel_ledger::EffectId;
 
 use super::plan::Work;
 
@@ -68,21 +68,25 @@ pub(super) fn of(work: &Work, greeting: &Greeting, task: &Task, limit: usize) ->
             script.push_str("exec");
             append(&mut script, words);
         }
-        Work::Start { words, stdin, key } => {
+        Work::Start {
+            words,
+            stdin,
+            effect,
+        } => {
             script.push_str(&variables(task));
             script.push_str("set --");
             append(&mut script, words);
             let text = START
-                .replace("@MARKER", &marker(key))
+                .replace("@MARKER", &marker(effect))
                 .replace("@WORK", &fingerprint(words, stdin))
                 .replace("@BYTES", &stdin.len().to_string())
                 .replace("@RUNNER", &quoted(RUNNER));
             script.push_str(&text);
         }
-        Work::Status { key } => {
+        Work::Status { effect } => {
             let most = limit + 1;
             let text = STATUS
-                .replace("@MARKER", &marker(key))
+                .replace("@MARKER", &marker(effect))
                 .replace("@MOST", &most.to_string());
             script.push_str(&text);
         }
@@ -110,9 +114,9 @@ pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The name of a key's marker.
-pub(super) fn marker(key: &Key) -> String {
-    blake3::hash(key.as_str().as_bytes()).to_hex()[..32].to_owned()
+/// The name of an effect's marker: works of two flows never meet, whatever their keys are.
+pub(super) fn marker(effect: &EffectId) -> String {
+    format!("{:032x}", u128::from_be_bytes(effect.hash()))
 }
 
 /// Tells different works under one key apart.

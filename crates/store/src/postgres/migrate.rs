@@ -12,12 +12,13 @@ use crate::clock::Clock;
 use crate::error::OpenError;
 
 /// Every migration, oldest first; its place is its number.
-const MIGRATIONS: [(&str, &str); 5] = [
+const MIGRATIONS: [(&str, &str); 6] = [
     ("ledger", include_str!("migrations/0001_ledger.sql")),
     ("runs", include_str!("migrations/0002_runs.sql")),
     ("secrets", include_str!("migrations/0003_secrets.sql")),
     ("kv", include_str!("migrations/0004_kv.sql")),
     ("listeners", include_str!("migrations/0005_listeners.sql")),
+    ("people", include_str!("migrations/0006_people.sql")),
 ];
 
 /// The newest schema that is known.

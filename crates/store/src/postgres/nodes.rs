@@ -9,13 +9,14 @@ use tokio_postgres::{Error, Row};
 use super::columns::text;
 use super::connect::Session;
 use super::row::{Reader, Unreadable};
+use crate::access::Scopes;
 use crate::node::{Membership, NODE_LEASE, NodeChange, NodeState};
 use crate::token::{Token, TokenChange};
 
 /// The columns that [`node`] reads.
 pub(super) const NODE: &str = "node, epoch, name, lease_until, fenced";
 /// The columns that [`token`] reads.
-pub(super) const TOKEN: &str = "id, name, hash, created_at, revoked_at";
+pub(super) const TOKEN: &str = "id, name, hash, created_at, revoked_at, scopes";
 
 /// The identities that rows of `node, epoch` tell of.
 pub(super) fn memberships(rows: &[Row]) -> Vec<Membership> {
@@ -47,6 +48,7 @@ pub(super) fn token(row: &Row) -> Result<Token, Unreadable> {
         hash: reader.hash()?,
         created_at: reader.time()?,
         revoked_at: reader.next::<Option<i64>>()?.map(Time),
+        scopes: Scopes::parse(reader.next()?),
     })
 }
 
@@ -111,13 +113,14 @@ pub(super) async fn change_token(
 ) -> Result<bool, Error> {
     let changed = match change {
         TokenChange::Add(token) => {
-            let add = "INSERT INTO tokens (id, name, hash, created_at, revoked_at) \
-                       VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING";
+            let add = "INSERT INTO tokens (id, name, hash, created_at, revoked_at, scopes) \
+                       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING";
             let revoked_at = token.revoked_at.map(|at| at.0);
             let hash = token.hash.as_slice();
-            let (id, name) = (text(&token.id), text(&token.name));
+            let (id, name, made) = (text(&token.id), text(&token.name), token.created_at.0);
+            let scopes = token.scopes.text();
             session
-                .execute(add, &[&id, &name, &hash, &token.created_at.0, &revoked_at])
+                .execute(add, &[&id, &name, &hash, &made, &revoked_at, &scopes])
                 .await?
         }
         TokenChange::Revoke { id } => {

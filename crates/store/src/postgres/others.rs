@@ -11,7 +11,7 @@ use super::ask::{By, Other};
 use super::fault::Fault;
 use super::plan::Plan;
 use super::writer::Line;
-use super::{advance, kv, listeners, nodes, releases, runs, secrets};
+use super::{advance, audit, kv, listeners, nodes, people, releases, runs, secrets};
 use crate::change::{Answer, Change};
 use crate::run::{Advance, RunId};
 
@@ -102,6 +102,8 @@ async fn apply_one(line: &Line, other: &Other<'_>, now: Time) -> Result<Answer, 
             Answer::Told(listeners::tell(line, *place, note, now).await?)
         }
         Change::SweepKv { limit } => Answer::Counted(kv::sweep(line, *limit, now).await?),
+        Change::Person(change) => Answer::Person(people::change(&line.session, change, now).await?),
+        Change::Audit(change) => Answer::Audited(audit::change(&line.session, change, now).await?),
         Change::Effect(_)
         | Change::Kv(_)
         | Change::Blob(_)

@@ -8,12 +8,13 @@ use crate::error::OpenError;
 /// `SEML`, so that `file` and other tools can tell whose database it is.
 const APPLICATION: i64 = 0x5345_4D4C;
 
-const MIGRATIONS: [(i64, &str); 5] = [
+const MIGRATIONS: [(i64, &str); 6] = [
     (1, include_str!("migrations/0001_ledger.sql")),
     (2, include_str!("migrations/0002_runs.sql")),
     (3, include_str!("migrations/0003_secrets.sql")),
     (4, include_str!("migrations/0004_kv.sql")),
     (5, include_str!("migrations/0005_listeners.sql")),
+    (6, include_str!("migrations/0006_people.sql")),
 ];
 
 /// The newest schema that this version knows.

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use semel_ledger::Time;
 
+use crate::access::Scopes;
 use crate::node::{Membership, NODE_LEASE, NodeChange, NodeState};
 use crate::token::{Token, TokenChange};
 
@@ -91,15 +92,16 @@ pub(super) fn change_token(
     let changed = match change {
         TokenChange::Add(token) => {
             const ADD: &str =
-                "INSERT OR IGNORE INTO tokens (id, name, hash, created_at, revoked_at)
-                               VALUES (?, ?, ?, ?, ?)";
+                "INSERT OR IGNORE INTO tokens (id, name, hash, created_at, revoked_at, scopes)
+                               VALUES (?, ?, ?, ?, ?, ?)";
             let revoked_at = token.revoked_at.map(|at| at.0);
             let add = params![
                 token.id,
                 token.name,
                 token.hash,
                 token.created_at.0,
-                revoked_at
+                revoked_at,
+                token.scopes.text()
             ];
             connection.prepare_cached(ADD)?.execute(add)?
         }
@@ -116,7 +118,7 @@ pub(super) fn change_token(
 
 pub(super) fn tokens(connection: &Connection) -> rusqlite::Result<Vec<Token>> {
     const ALL: &str =
-        "SELECT id, name, hash, created_at, revoked_at FROM tokens ORDER BY created_at, id";
+        "SELECT id, name, hash, created_at, revoked_at, scopes FROM tokens ORDER BY created_at, id";
     let read = |row: &Row<'_>| {
         Ok(Token {
             id: row.get(0)?,
@@ -124,6 +126,7 @@ pub(super) fn tokens(connection: &Connection) -> rusqlite::Result<Vec<Token>> {
             hash: row.get(2)?,
             created_at: Time(row.get(3)?),
             revoked_at: row.get::<_, Option<i64>>(4)?.map(Time),
+            scopes: Scopes::parse(row.get_ref(5)?.as_str()?),
         })
     };
     connection

@@ -11,7 +11,9 @@ use super::effects::{Batch, Statements};
 use super::failure::classify;
 use super::recent::Recent;
 use super::scopes::Scopes;
-use super::{Ask, blobs, kv, listeners, mail, nodes, receipts, releases, runs, secrets};
+use super::{
+    Ask, audit, blobs, kv, listeners, mail, nodes, people, receipts, releases, runs, secrets,
+};
 use crate::change::{Answer, Change};
 use crate::error::{OpenError, StoreError};
 use crate::group::{Request, Requests};
@@ -232,5 +234,7 @@ fn apply(batch: &mut Batch<'_>, change: Change) -> rusqlite::Result<Answer> {
         }
         Change::Kv(change) => Answer::Kv(Box::new(batch.operate(*change)?)),
         Change::SweepKv { limit } => Answer::Counted(kv::sweep(connection, limit, now)?),
+        Change::Person(change) => Answer::Person(people::change(connection, &change, now)?),
+        Change::Audit(change) => Answer::Audited(audit::change(connection, &change, now)?),
     })
 }

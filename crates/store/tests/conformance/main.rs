@@ -26,6 +26,7 @@ macro_rules! cases {
 }
 pub(crate) use cases;
 
+mod audit;
 mod batch;
 mod children;
 mod claims;
@@ -40,6 +41,7 @@ mod listeners;
 mod lists;
 mod mail;
 mod nodes;
+mod people;
 mod receipts;
 mod releases;
 mod reopen;

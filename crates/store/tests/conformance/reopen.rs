@@ -1,6 +1,9 @@
 //! What outlives the process, and what a closed store answers.
 
 use semel_ledger::{Decision, Outcome, Time, Verdict};
+use semel_store::access::{Role, Scopes};
+use semel_store::audit::{AuditChange, AuditFilter, Deed};
+use semel_store::person::PersonChange;
 use semel_store::secret::SecretChange;
 use semel_store::token::TokenChange;
 use semel_store::{BlobRef, Change, Filter, ReceiptFilter, Record, StoreError, Token, Turn};
@@ -31,8 +34,11 @@ async fn everything(world: &World) -> (Vec<(Record, Vec<Turn>)>, String) {
     let nodes = world.store.nodes().await.expect("nodes");
     let secrets = world.store.secrets().await.expect("secrets");
     let revision = world.store.secrets_revision().await.expect("a number");
-    let rest =
-        format!("{receipts:#?}\n{tallies:#?}\n{tokens:#?}\n{nodes:#?}\n{secrets:#?}{revision}");
+    let people = world.store.people().await.expect("people");
+    let audit = world.store.audit(&AuditFilter::default()).await;
+    let rest = format!(
+        "{receipts:#?}\n{tallies:#?}\n{tokens:#?}\n{nodes:#?}\n{secrets:#?}{revision}\n{people:#?}{audit:#?}"
+    );
     (records, rest)
 }
 
@@ -57,6 +63,7 @@ async fn everything_is_found_again(mut world: World) {
         id: "tok_1".to_owned(),
         name: "ci".to_owned(),
         hash: [3; 32],
+        scopes: Scopes::ALL,
         created_at: START,
         revoked_at: None,
     };
@@ -70,6 +77,20 @@ async fn everything_is_found_again(mut world: World) {
             by: Some("ada".into()),
             first: false,
         }),
+        Change::Person(Box::new(PersonChange::Add {
+            name: "ada".into(),
+            role: Role::Approver,
+            password: None,
+        })),
+        Change::Audit(Box::new(AuditChange::Add(Deed {
+            who: "ada".into(),
+            via: "person".into(),
+            address: None,
+            action: "POST /v1/tokens".into(),
+            target: "ci".into(),
+            note: None,
+            status: Some(201),
+        }))),
     ];
     world.store.commit(changes).await.expect("answers");
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use semel_ledger::{Millis, Outcome, Time, Verdict};
+use semel_store::access::{Scope, Scopes};
 use semel_store::blob::{BLOB_GRACE, INLINE_BYTES};
 use semel_store::token::TokenChange;
 use semel_store::{Answer, BlobRef, Change, Stored, Token};
@@ -26,6 +27,7 @@ fn token(id: &str, at: Time) -> Token {
         id: id.to_owned(),
         name: format!("name of {id}"),
         hash: [9; 32],
+        scopes: Scopes::of(&[Scope::Read, Scope::Guard]),
         created_at: at,
         revoked_at: None,
     }

@@ -10,6 +10,7 @@ use semel_ledger::{
     Claim, Command, Decision, Digest, Fence, Fingerprint, Millis, OnUnknown, Outcome, Owner,
     Process, Request, State, Time,
 };
+use semel_store::access::Scopes;
 use semel_store::secret::SecretChange;
 use semel_store::token::TokenChange;
 use semel_store::{
@@ -154,6 +155,7 @@ fn act() -> impl Strategy<Value = Act> {
         id: format!("tok_{n}"),
         name: "n".to_owned(),
         hash: [n; 32],
+        scopes: Scopes::ALL,
         created_at: Time(i64::from(n)),
         revoked_at: None,
     };

@@ -1,5 +1,6 @@
 //! Databases that are refused.
 
+use semel_store::access::Scopes;
 use semel_store::{Location, OpenError, Options, Store};
 
 use crate::cluster::{Cluster, Place};
@@ -22,7 +23,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
             refused,
             Err(OpenError::Newer {
                 found: 99,
-                known: 5
+                known: 6
             })
         ),
         "{refused:?}"
@@ -50,7 +51,9 @@ async fn a_database_of_the_first_schema_is_brought_up_to_date() {
         .unwrap();
 
     let store = open(&place).await.unwrap();
-    assert_eq!(store.tokens().await.unwrap().len(), 1);
+    let tokens = store.tokens().await.unwrap();
+    assert_eq!(tokens.len(), 1);
+    assert_eq!(tokens[0].scopes, Scopes::ALL, "it keeps what it could do");
     store.start(start(1)).await.unwrap();
     let row = client
         .query_one("SELECT flow, state FROM run_list", &[])

@@ -20,7 +20,7 @@ pub(super) fn read(name: &str, from: Option<&Path>) -> anyhow::Result<String> {
             let file = File::open(path).with_context(shown)?;
             all(file).with_context(shown)?
         }
-        None if std::io::stdin().is_terminal() => typed(name)?,
+        None if std::io::stdin().is_terminal() => typed(&format!("the value of {name}"))?,
         None => all(std::io::stdin().lock()).context("cannot read stdin")?,
     };
     let text = String::from_utf8(text).map_err(|_| {
@@ -43,6 +43,25 @@ pub(super) fn read(name: &str, from: Option<&Path>) -> anyhow::Result<String> {
     Ok(value.to_owned())
 }
 
+/// Reads a new password: from stdin, or typed twice.
+pub(in crate::cli) fn password(of: &str) -> anyhow::Result<String> {
+    let line = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|_| Failure::usage("the password is not UTF-8 text"))?;
+        let text = text.strip_suffix('\n').unwrap_or(&text);
+        Ok::<_, anyhow::Error>(text.strip_suffix('\r').unwrap_or(text).to_owned())
+    };
+    if !std::io::stdin().is_terminal() {
+        return line(all(std::io::stdin().lock()).context("cannot read stdin")?);
+    }
+    let first = line(typed(&format!("a password for {of}"))?)?;
+    let second = line(typed("the same once more")?)?;
+    if first != second {
+        return Err(Failure::usage("the two passwords differ; nothing was changed").into());
+    }
+    Ok(first)
+}
+
 fn all(source: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // With room for the line break, and one byte more to notice that it is too long.
@@ -51,8 +70,8 @@ fn all(source: impl Read) -> std::io::Result<Vec<u8>> {
 }
 
 /// One line from the terminal, which does not show it.
-fn typed(name: &str) -> anyhow::Result<Vec<u8>> {
-    say!("semel: the value of {name} (not shown), then Enter:");
+fn typed(what: &str) -> anyhow::Result<Vec<u8>> {
+    say!("semel: {what} (not shown), then Enter:");
     let stdin = std::io::stdin();
     let before = tcgetattr(&stdin)?;
     let mut unseen = before.clone();

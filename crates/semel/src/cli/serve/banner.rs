@@ -3,18 +3,22 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use semel_server::SetupLink;
 use serde_json::{Value, json};
 
 use super::token::TokenFile;
-use crate::client::{base_url, quoted};
+use crate::client::{quoted, served_url};
 use crate::term::{Paint, Tone};
 
 #[derive(Debug)]
 pub(super) struct Banner<'a> {
     pub(super) address: SocketAddr,
+    pub(super) tls: bool,
     pub(super) data: &'a Path,
     pub(super) store: &'a str,
     pub(super) token: TokenFile,
+    /// For the first admin, as long as nobody has an account.
+    pub(super) setup: Option<SetupLink>,
 }
 
 impl Banner<'_> {
@@ -29,15 +33,16 @@ impl Banner<'_> {
         json!({
             "pid": std::process::id(),
             "listen": self.address.to_string(),
-            "url": base_url(self.address),
+            "url": served_url(self.address, self.tls),
             "data": self.data,
             "token_file": self.token_path(),
+            "setup_url": self.setup.as_ref().map(|setup| &setup.url),
         })
     }
 
     pub(super) fn print(&self) {
         let paint = Paint::stderr();
-        let url = base_url(self.address);
+        let url = served_url(self.address, self.tls);
         let row = |name: &str, value: &str| {
             say!("  {} {value}", paint.on(Tone::Dim, &format!("{name:<7}")));
         };
@@ -51,6 +56,9 @@ impl Banner<'_> {
             TokenFile::Made(_) => row("token", &format!("{path} (made just now)")),
             TokenFile::There(_) => row("token", &path),
         }
+        if let Some(setup) = &self.setup {
+            row("set up", &format!("{} (once, for a day)", setup.url));
+        }
         if self.token_path().exists() {
             let path = quoted(&path);
             row(
@@ -60,8 +68,8 @@ impl Banner<'_> {
                 ),
             );
         }
-        if !self.address.ip().is_loopback() {
-            let warning = "other machines can reach this address; the API asks for a token, but nothing is encrypted: put TLS in front";
+        if !self.address.ip().is_loopback() && !self.tls {
+            let warning = "other machines can reach this address; the API asks for a token, but nothing is encrypted: --tls-cert and --tls-key, or put TLS in front";
             say!("{} {warning}", paint.on(Tone::Doubt, "semel: warning:"));
         }
     }

@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
+use semel_ledger::{EffectId, Scope};
 
 use super::super::plan::Work;
 use super::super::script::{self, Greeting, marker, quoted};
@@ -13,17 +14,22 @@ fn detached(machine: &Machine, script: &str) -> Task {
 }
 
 async fn status(machine: &Machine, key: &str) -> Value {
-    let mut task = machine.task(&[("status", Value::text(key))]);
+    let scope = ("scope", Value::text("nightly/reindex"));
+    let mut task = machine.task(&[("status", Value::text(key)), scope]);
     task.class = Class::Read;
-    task.key = None;
+    (task.key, task.scope) = (None, None);
     let state = done(machine.perform(&task).await.0);
     assert_eq!(state.get("signal"), Some(&Value::Null));
     state
 }
 
+fn effect() -> EffectId {
+    let scope = Scope::new("nightly/reindex").unwrap();
+    EffectId::new(scope, "order/17".parse().unwrap())
+}
+
 fn markers(machine: &Machine) -> std::path::PathBuf {
-    let key = "order/17".parse().unwrap();
-    machine.path("home/.semel").join(marker(&key))
+    machine.path("home/.semel").join(marker(&effect()))
 }
 
 #[tokio::test]
@@ -48,8 +54,12 @@ async fn work_is_started_once_and_can_be_asked_about() {
     assert_eq!(sent, 1);
     let result = done(outcome);
     assert_eq!(
-        (text(&result, "state"), text(&result, "key")),
-        ("started", "order/17")
+        (
+            text(&result, "state"),
+            text(&result, "key"),
+            text(&result, "scope")
+        ),
+        ("started", "order/17", "nightly/reindex")
     );
     // The connection is over, and the work goes on.
     super::ended(machine.session()).await;
@@ -132,6 +142,30 @@ async fn other_work_under_the_same_key_is_refused() {
     assert_eq!(machine.ran(), 0);
 }
 
+/// Keys are names within a scope: what another flow started under the same is not this one's.
+#[tokio::test]
+async fn the_same_key_of_another_flow_is_other_work() {
+    let machine = Machine::start();
+    done(machine.perform(&detached(&machine, "exit 0")).await.0);
+    let mut other = detached(&machine, &machine.noting("exit 0"));
+    other.scope = Scope::new("weekly/reindex").ok();
+    let result = done(machine.perform(&other).await.0);
+    assert_eq!(text(&result, "state"), "started");
+    // Whoever asks about itself need not say who it is; whoever else asks must.
+    let mut asks = machine.task(&[("status", Value::text("order/17"))]);
+    asks.class = Class::Read;
+    for (scope, state) in [("weekly/reindex", true), ("monthly/reindex", false)] {
+        asks.scope = Scope::new(scope).ok();
+        let told = done(machine.perform(&asks).await.0);
+        assert_eq!(text(&told, "state") != "none", state, "{scope}");
+    }
+    asks.scope = None;
+    let failure = failure(machine.perform(&asks).await.0);
+    assert_eq!(failure.class, FailureClass::Permanent);
+    let told = "write the scope that started it";
+    assert!(failure.message.contains(told), "{}", failure.message);
+}
+
 #[tokio::test]
 async fn half_started_and_lost_work_is_told() {
     let machine = Machine::start();
@@ -183,11 +217,10 @@ async fn a_cut_connection_starts_nothing() {
     let machine = Machine::start();
     let noting = machine.noting("exit 0");
     let words = || ["sh", "-c", &noting].map(str::to_owned).to_vec();
-    let key = || "order/17".parse().unwrap();
     let start = Work::Start {
         words: words(),
         stdin: b"whole".to_vec(),
-        key: key(),
+        effect: effect(),
     };
     let run = Work::Run {
         words: words(),

@@ -17,7 +17,7 @@ use semel_flow::Value;
 use semel_flow::diagnostic::Span;
 use semel_flow::model::{Act, Class, Kind, Tree};
 use semel_flow::value::Piece;
-use semel_ledger::Millis;
+use semel_ledger::{Millis, Scope};
 use tempfile::TempDir;
 
 use super::super::{OutgoingRules, Ssh, SshSettings};
@@ -139,7 +139,7 @@ impl Machine {
             }),
             input: Value::map(whereto.into_iter().chain(fields.iter().cloned())),
             class: Class::Guarded,
-            scope: None,
+            scope: Scope::new("nightly/reindex").ok(),
             key: Some("order/17".parse().unwrap()),
             attempt: 2,
             timeout: Millis::seconds(30),

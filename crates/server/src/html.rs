@@ -1,20 +1,24 @@
 //! Writing HTML: whatever is put in is text, unless it is markup that stands in this crate.
 
+mod document;
+
 use std::fmt::Write as _;
+
+pub(crate) use document::{Referrer, respond};
 
 /// A piece of a page. Only literals of this crate are markup.
 #[derive(Debug, Default)]
-pub(super) struct Html(String);
+pub(crate) struct Html(String);
 
 impl Html {
     /// Markup as it stands here.
-    pub(super) fn markup(&mut self, markup: &'static str) -> &mut Html {
+    pub(crate) fn markup(&mut self, markup: &'static str) -> &mut Html {
         self.0.push_str(markup);
         self
     }
 
     /// Anything else.
-    pub(super) fn text(&mut self, text: &str) -> &mut Html {
+    pub(crate) fn text(&mut self, text: &str) -> &mut Html {
         for c in text.chars() {
             match c {
                 '&' => self.0.push_str("&amp;"),
@@ -33,7 +37,7 @@ impl Html {
     }
 
     /// A row of a table of two columns.
-    pub(super) fn row(&mut self, name: &str, value: &str) -> &mut Html {
+    pub(crate) fn row(&mut self, name: &str, value: &str) -> &mut Html {
         self.markup("<tr><th scope=\"row\">")
             .text(name)
             .markup("</th><td>")
@@ -41,7 +45,20 @@ impl Html {
             .markup("</td></tr>\n")
     }
 
-    pub(super) fn into_string(self) -> String {
+    /// A word on how it stands; nothing if it is empty.
+    pub(crate) fn banner(&mut self, good: Option<bool>, text: &str) -> &mut Html {
+        if text.is_empty() {
+            return self;
+        }
+        self.markup(match good {
+            Some(true) => "<p class=\"banner good\" role=\"status\">",
+            Some(false) => "<p class=\"banner bad\" role=\"status\">",
+            None => "<p class=\"banner\" role=\"status\">",
+        });
+        self.text(text).markup("</p>\n")
+    }
+
+    pub(crate) fn into_string(self) -> String {
         self.0
     }
 }
