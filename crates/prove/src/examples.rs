@@ -72,13 +72,12 @@ pub fn given(flow: &Flow, name: &str, event: Value) -> Event {
 pub fn made_up(flow: &Flow, number: usize) -> Event {
     let all = reads(flow);
     let (mut shape, sketch) = (shape_of(&all), sketch(flow, &all, number));
-    let event = match &sketch {
-        Some(sketch) => shape.fitted("event", number, &sketch.event),
-        None => {
-            // Whoever sends it, something tells one event from another.
-            shape.add(&[Part::Member("id".into())], &Due::Any);
-            shape.value("event", number)
-        }
+    let event = if let Some(sketch) = &sketch {
+        shape.fitted("event", number, &sketch.event)
+    } else {
+        // Whoever sends it, something tells one event from another.
+        shape.add(&[Part::Member("id".into())], &Due::Any);
+        shape.value("event", number)
     };
     Event {
         name: "made up".to_owned(),

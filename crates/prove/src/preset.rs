@@ -43,7 +43,6 @@ fn written(json: &str) -> Value {
 }
 
 fn stripe(wanted: &Wanted<'_>, number: usize) -> Outline {
-    let kind = wanted.kind.unwrap_or("payment_intent.succeeded");
     // The longer name first: `customer.subscription.updated` is about a subscription.
     const OBJECTS: [(&str, &str, &str); 8] = [
         ("customer.subscription.", "subscription", "sub"),
@@ -55,6 +54,7 @@ fn stripe(wanted: &Wanted<'_>, number: usize) -> Outline {
         ("customer.", "customer", "cus"),
         ("", "payment_intent", "pi"),
     ];
+    let kind = wanted.kind.unwrap_or("payment_intent.succeeded");
     let found = OBJECTS.iter().find(|(start, ..)| kind.starts_with(start));
     let (_, object, prefix) = found.unwrap_or(&OBJECTS[2]);
     let own = match *object {
