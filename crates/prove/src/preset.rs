@@ -42,19 +42,18 @@ fn written(json: &str) -> Value {
     Value::read(json.as_bytes()).unwrap_or(Value::Null)
 }
 
-/// Objects of Stripe by what the names of their events begin with, and the prefix of their ids. The longer name first: `customer.subscription.updated` is about a subscription.
-const OBJECTS: [(&str, &str, &str); 8] = [
-    ("customer.subscription.", "subscription", "sub"),
-    ("checkout.session.", "checkout.session", "cs_test"),
-    ("payment_intent.", "payment_intent", "pi"),
-    ("payout.", "payout", "po"),
-    ("invoice.", "invoice", "in"),
-    ("charge.", "charge", "ch"),
-    ("customer.", "customer", "cus"),
-    ("", "payment_intent", "pi"),
-];
-
 fn stripe(wanted: &Wanted<'_>, number: usize) -> Outline {
+    // The longer name first: `customer.subscription.updated` is about a subscription.
+    const OBJECTS: [(&str, &str, &str); 8] = [
+        ("customer.subscription.", "subscription", "sub"),
+        ("checkout.session.", "checkout.session", "cs_test"),
+        ("payment_intent.", "payment_intent", "pi"),
+        ("payout.", "payout", "po"),
+        ("invoice.", "invoice", "in"),
+        ("charge.", "charge", "ch"),
+        ("customer.", "customer", "cus"),
+        ("", "payment_intent", "pi"),
+    ];
     let kind = wanted.kind.unwrap_or("payment_intent.succeeded");
     let found = OBJECTS.iter().find(|(start, ..)| kind.starts_with(start));
     let (_, object, prefix) = found.unwrap_or(&OBJECTS[2]);

@@ -77,10 +77,7 @@ pub(crate) fn try_it(stage: &Arc<Stage>, schedule: &Schedule) -> Result<Seen, Si
     })
 }
 
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says one thing that was seen, and any of them may be together"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Sim<'a> {
     stage: &'a Arc<Stage>,
     delivery: Delivery,

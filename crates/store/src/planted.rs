@@ -27,8 +27,6 @@ pub enum Bug {
     RerunIsAnother,
     /// A destination that dedupes is told another key at every attempt.
     KeyPerAttempt,
-    /// A callback that comes before its turn is dropped.
-    DropEarlyCallback,
     /// An approval counts for whatever is asked under the same key.
     AnyApproval,
     /// What was done is taken back without a claim of that.
@@ -49,7 +47,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them.
-    pub const ALL: [Bug; 19] = [
+    pub const ALL: [Bug; 18] = [
         Bug::SkipClaim,
         Bug::SettleBeforeAct,
         Bug::RetryUnknown,
@@ -60,7 +58,6 @@ impl Bug {
         Bug::BelieveAfterPower,
         Bug::RerunIsAnother,
         Bug::KeyPerAttempt,
-        Bug::DropEarlyCallback,
         Bug::AnyApproval,
         Bug::UndoUnclaimed,
         Bug::AskEarly,

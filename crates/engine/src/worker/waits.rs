@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use semel_flow::Value;
 use semel_flow::model::{Action, OnTimeout, Step, Wait};
-use semel_store::planted::{self, Bug};
 use semel_store::run::RunId;
 use semel_store::{Answer, Change, Record, StoreError};
 
@@ -58,9 +57,6 @@ impl Active {
         let posted = posted(inner, &record).await?;
         if waits {
             self.arrived(step, posted, Some(&record));
-            return Ok(());
-        }
-        if planted::is(Bug::DropEarlyCallback) {
             return Ok(());
         }
         let result = Kept::new(posted, &mut self.journal.contents);

@@ -113,8 +113,8 @@ impl Sim<'_> {
                 let signal = tokio::select! {
                     biased;
                     taken = &mut taking => match taken {
-                        Ok(older) => {
-                            self.stale += older;
+                        Ok(late) => {
+                            self.stale += late;
                             return Ok(());
                         }
                         // It was killed meanwhile; who sent it does not know.

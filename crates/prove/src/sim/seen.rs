@@ -23,6 +23,7 @@ const RUNS: usize = 1_000;
     reason = "each says one thing that was seen, and any of them may be together"
 )]
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Seen {
     /// How often each place was seen to do something.
     pub(crate) counts: Vec<usize>,

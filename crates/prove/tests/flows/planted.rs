@@ -79,7 +79,7 @@ fn shows_in(bug: Bug) -> &'static str {
         Bug::StaleIsNew => "older-event-overwrites.right.yaml",
         Bug::ForgetReceipt => "hello.yaml",
         Bug::UndoUnclaimed => "goes back",
-        Bug::DropEarlyCallback | Bug::LoseTimer => "waits for the bank",
+        Bug::LoseTimer => "waits for the bank",
         Bug::AnyApproval => "asks for leave",
         _ => "retry-unknown.right.yaml",
     }
