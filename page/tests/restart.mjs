@@ -11,10 +11,14 @@ export default function restart(all) {
     await page.evaluate(() => (window.same = true));
     await all.server.stop("SIGKILL");
     await page.waitForSelector(".live.lost");
+    // What happens before the page is back must be seen as well, so it is kept out until that has happened.
+    await page.route("**/v1/live", (route) => route.abort());
     await all.server.start();
-    // What happens before the page is back must be seen as well.
     const early = order();
+    const told = all.world.count("/chat/messages");
     await all.server.api("POST", "/hooks/orders", early);
+    await all.world.until("/chat/messages", told + 1);
+    await page.unroute("**/v1/live");
     await page.waitForSelector(".live.live");
     await page.waitForSelector(`table.runs >> text=order/${early.id}`);
     const late = order();
