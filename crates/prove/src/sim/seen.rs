@@ -18,10 +18,6 @@ use crate::world::Line;
 const RUNS: usize = 1_000;
 
 /// What came of a try.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says one thing that was seen, and any of them may be together"
-)]
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Seen {
