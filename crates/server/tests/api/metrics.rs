@@ -9,7 +9,7 @@ use crate::common::{Socket, World};
 use crate::runs::ORDER;
 
 const DOCUMENT: &str = include_str!("../../../../docs/metrics.md");
-const DASHBOARD: &str = include_str!("../../../../examples/dashboard.json");
+const DASHBOARD: &str = include_str!("../../../../docs/dashboard.json");
 
 /// What is exposed only once a model has been asked, which no test here does.
 const LATER: [&str; 1] = ["semel_ai_tokens_total"];
