@@ -58,7 +58,7 @@ enum PeopleVerb {
         role: String,
     },
     /// Set somebody's password, read from stdin or asked for; they are logged out everywhere
-    #[command(after_help = "EXAMPLE\n  pass show semel/ada | semel people password ada")]
+    #[command(after_help = "EXAMPLE\n  semel people password ada < ada.password")]
     Password {
         /// Who
         name: String,
