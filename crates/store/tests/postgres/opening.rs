@@ -23,7 +23,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
             refused,
             Err(OpenError::Newer {
                 found: 99,
-                known: 6
+                known: 7
             })
         ),
         "{refused:?}"
