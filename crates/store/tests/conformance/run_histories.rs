@@ -21,14 +21,18 @@ use crate::shared::{Saying as _, once};
 
 crate::cases![random_histories_of_runs_are_answered_as_in_memory];
 
-const SEEDS: u64 = 8;
+/// How many histories; half of them where each takes seconds.
+fn seeds(kind: Kind) -> u64 {
+    if kind == Kind::Postgres { 4 } else { 8 }
+}
+
 const ROUNDS: u64 = 250;
 const RUNS: u64 = 9;
 
 async fn random_histories_of_runs_are_answered_as_in_memory(first: World) {
     let kind = first.kind;
     let mut fresh = Some(first);
-    for seed in 0..SEEDS {
+    for seed in 0..seeds(kind) {
         let subject = match fresh.take() {
             Some(world) => world,
             None => World::fresh(kind).await,

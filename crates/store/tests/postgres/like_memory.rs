@@ -302,7 +302,7 @@ async fn compare(place: &Place, acts: Vec<Act>) {
 fn any_sequence_of_changes_is_answered_as_in_memory() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut runner = TestRunner::new(Config {
-        cases: 48,
+        cases: 24,
         max_shrink_iters: 200,
         failure_persistence: None,
         ..Config::default()
