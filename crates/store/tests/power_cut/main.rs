@@ -45,7 +45,7 @@ fn assert_hard(run: &Run) {
 fn nothing_acknowledged_is_lost_in_a_power_cut() {
     let run = run("power-cut-full", false);
     assert_hard(&run);
-    let (images, losses) = losses(&run, 1);
+    let (images, losses) = losses(&run);
     println!("{images} images of power cuts, nothing acknowledged was lost");
     assert!(images >= 500, "only {images} images");
     assert_eq!(losses, Vec::<Loss>::new(), "of {images} images");
@@ -54,8 +54,7 @@ fn nothing_acknowledged_is_lost_in_a_power_cut() {
 #[test]
 fn without_the_sync_at_each_commit_something_is_lost() {
     let run = run("power-cut-normal", true);
-    // A control: every third shows it, and so each kind of survival is among them.
-    let (images, losses) = losses(&run, 3);
+    let (images, losses) = losses(&run);
     println!("{} of {images} images lost something", losses.len());
     assert!(losses.len() > 20, "only {} of {images} lost", losses.len());
     // Where every write reached the disk there is nothing to lose: the losses are the syncs'.
