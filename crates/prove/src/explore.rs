@@ -212,13 +212,18 @@ fn struck_again(
     schedule: &Schedule,
     points: &[Point],
 ) -> Vec<Schedule> {
+    // A clock that jumps is tried by itself: no wait, however long, is one then, and no file could be right. Nodes go by a
+    // clock that does not jump while they live.
+    let jumps = |what: &What| what.family() == Family::Clock;
     let last = schedule.faults.last();
-    let Some(last) = last.filter(|_| schedule.delivery == Delivery::Once) else {
+    let last = last.filter(|_| schedule.delivery == Delivery::Once);
+    let Some(last) = last.filter(|last| !jumps(&last.what)) else {
         return Vec::new();
     };
     let later = points.iter().enumerate().skip(last.at + 1);
     let again = later.flat_map(|(at, point)| {
-        fitting(options, stage, *point).map(move |what| schedule.with(at, what))
+        let fitting = fitting(options, stage, *point).filter(|what| !jumps(what));
+        fitting.map(move |what| schedule.with(at, what))
     });
     again.collect()
 }
