@@ -182,7 +182,11 @@ impl Demo {
             if Instant::now() > until {
                 return "unfinished";
             }
-            tokio::time::sleep(FRAME).await;
+            tokio::select! {
+                // Somebody does not want to wait.
+                _ = tokio::signal::ctrl_c() => return "unfinished",
+                () = tokio::time::sleep(FRAME) => {}
+            }
         }
     }
 

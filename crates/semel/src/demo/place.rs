@@ -4,8 +4,11 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use semel_store::blob::hex;
+use semel_store::store::random_bytes;
 
 use super::entrance::WATCHER;
+use crate::failure::Failure;
 use crate::files;
 
 const FLOWS: [(&str, &str); 3] = [
@@ -13,6 +16,9 @@ const FLOWS: [(&str, &str); 3] = [
     ("collect.yaml", include_str!("flows/collect.yaml")),
     ("ship.yaml", include_str!("flows/ship.yaml")),
 ];
+
+/// How the settings of a demo begin, and no others.
+const MARK: &str = "# The settings of `semel demo`.";
 
 /// The demo's directory; gone with it unless it is to be kept.
 #[derive(Debug)]
@@ -24,8 +30,13 @@ pub(super) struct Directory {
 impl Directory {
     pub(super) fn new(keep: Option<&Path>) -> anyhow::Result<Directory> {
         let kept = keep.is_some();
-        let own = || std::env::temp_dir().join(format!("semel-demo-{}", std::process::id()));
-        let path = keep.map_or_else(own, Path::to_owned);
+        let name = || format!("semel-demo-{}", hex(&random_bytes::<8>()));
+        let path = keep.map_or_else(|| std::env::temp_dir().join(name()), Path::to_owned);
+        if !is_ours(&path) {
+            let message = format!("{} holds something that is not a demo's", path.display());
+            let fix = "name an empty or a new directory with --keep DIR; nothing was changed";
+            return Err(Failure::usage(message).fix(fix).into());
+        }
         files::make_private_dir(&path)?;
         let path = path.canonicalize()?;
         Ok(Directory { path, kept })
@@ -34,6 +45,13 @@ impl Directory {
     pub(super) fn token(&self) -> PathBuf {
         self.path.join("data").join("token")
     }
+}
+
+/// Whether a demo may write there: it is new, empty, or an earlier demo's.
+fn is_ours(path: &Path) -> bool {
+    let settings = std::fs::read_to_string(path.join("semel.toml"));
+    let empty = std::fs::read_dir(path).map_or(true, |mut inside| inside.next().is_none());
+    empty || settings.is_ok_and(|settings| settings.starts_with(MARK))
 }
 
 impl Drop for Directory {
@@ -57,7 +75,7 @@ pub(super) fn furnish(
         std::fs::write(flows.join(name), text).context("cannot write a flow")?;
     }
     let settings = format!(
-        "# The settings of `semel demo`.\n[outgoing]\nallow = [\"127.0.0.1/32\"]\n\n[smtp.default]\nhost = \"127.0.0.1\"\nport = {}\ntls = \"none\"\nfrom = \"The shop <shop@example.com>\"\n\n[groups]\nshop = [\"{WATCHER}\"]\n",
+        "{MARK}\n[outgoing]\nallow = [\"127.0.0.1/32\"]\n\n[smtp.default]\nhost = \"127.0.0.1\"\nport = {}\ntls = \"none\"\nfrom = \"The shop <shop@example.com>\"\n\n[groups]\nshop = [\"{WATCHER}\"]\n",
         mailbox.port()
     );
     std::fs::write(directory.join("semel.toml"), settings).context("cannot write the settings")

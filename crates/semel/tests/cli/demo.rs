@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::support::{Home, signal};
+use crate::support::{Home, ends, signal};
 
 /// What whoever follows the link is answered.
 fn enter(link: &str) -> String {
@@ -67,4 +67,15 @@ fn a_storm_is_seen_once_and_ends_clean() {
         "the server is still there"
     );
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_somebody_elses_is_left_alone() {
+    let home = Home::new();
+    let own = "remember = \"90d\"\n";
+    home.file("semel.toml", own);
+    let output = home.run(&["demo", "--for", "1s", "--keep", "."]);
+    ends(&output, 2, &["not a demo's", "--keep DIR"]);
+    assert_eq!(home.read("semel.toml"), own);
+    assert!(!home.path("flows").exists());
 }

@@ -145,3 +145,37 @@ fn a_shadow_beside_a_process_of_ones_own_is_compared_with_what_is_imported_or_fo
         "{seen:?}"
     );
 }
+
+/// An `ensure` that finds what the live flow has made would do nothing: that is not less.
+#[test]
+fn what_is_found_is_not_less() {
+    let (home, sink) = (home(), Sink::new());
+    let text = format!(
+        "name: hello\non: manual\nkey: signup/${{{{ event.id }}}}\nsteps:\n  - id: contact\n    ensure:\n      find: {{http: {{get: '{0}/contacts'}}, found: 'body.id == \"FOUND\"'}}\n      create: {{http: {{post: '{0}/contacts', json: {{id: '${{{{ event.id }}}}'}}}}}}\n",
+        sink.url
+    );
+    // The live flow finds nothing and makes it; its shadow finds it.
+    home.file("flows/hello.yaml", text.replace("FOUND", "nothing"));
+    home.file("shadow.yaml", text.replace("FOUND", "it-1"));
+    let server = home.serve(&["--flows", "flows"]);
+    ends(
+        &home.run(&["deploy", "--shadow", "shadow.yaml"]),
+        0,
+        &["does nothing"],
+    );
+    let words = [
+        "trigger",
+        "hello",
+        "--key",
+        "k",
+        "--data",
+        &event("a"),
+        "--wait",
+    ];
+    ends(&home.run(&words), 0, &[]);
+    let report = report(&home, 1);
+    assert_eq!(counts(&report), [0, 0, 0, 0], "{report}");
+    assert_eq!(server.stop().0, Some(0));
+    let made = sink.seen().into_iter().filter(|call| call.ends_with('}'));
+    assert_eq!(made.count(), 1);
+}

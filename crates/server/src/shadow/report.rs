@@ -61,6 +61,8 @@ struct Pair {
     own: Scope,
     shadow: Scope,
     can_be_asked: bool,
+    /// What was done is found by an `ensure`, which then would do nothing: that is not less.
+    finds: bool,
 }
 
 #[derive(Debug, Default)]
@@ -153,6 +155,7 @@ fn pairs(own: &Flow, shadow: &Flow) -> Result<(Vec<Pair>, Vec<String>), Problem>
                 own: Scope::new(&step.scope_name(own))?,
                 shadow: Scope::new(&twin.scope_name(shadow))?,
                 can_be_asked: step.lookup.is_some(),
+                finds: matches!(step.action, Action::Ensure(_)),
             }),
             (Class::Set, _) if acts => uncompared.push(step.id.it.clone()),
             _ => {}
@@ -181,6 +184,9 @@ impl Report<'_> {
         for would in self.records(&pair.shadow).await? {
             let (what, fields) = self.judge(pair, &would).await?;
             self.count(pair, &would, what, fields);
+        }
+        if pair.finds {
+            return Ok(());
         }
         for done in self.records(&pair.own).await? {
             let twin = EffectId::new(pair.shadow.clone(), done.effect.key.clone());
